@@ -1,0 +1,1 @@
+"""The Gradio page. Imports no torch: it renders events and traces."""

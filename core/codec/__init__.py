@@ -1,0 +1,1 @@
+"""Codes to waveform, offline and streaming."""

@@ -1,0 +1,1 @@
+"""Decoder stack, rollback KV cache and the linear layers they run on."""

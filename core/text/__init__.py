@@ -1,0 +1,1 @@
+"""Text to phonemes: normaliser, sentence splitter, phonemizer."""

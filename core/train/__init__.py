@@ -1,0 +1,1 @@
+"""What made the embedded weights. Optional at run time: see requirements-train.txt."""
