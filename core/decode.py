@@ -1,0 +1,59 @@
+"""The decoding loop: draft, verify in one target pass, keep what stands."""
+
+from collections.abc import Iterator
+from time import perf_counter
+
+import torch
+
+from core.drafters import Drafter, LanguageModel, NoDraft
+from core.sampling import Noise, Sampling, probs
+from core.trace import Round
+from core.verify import Rule
+
+
+def speculative(
+    target: LanguageModel,
+    drafter: Drafter,
+    length: int,
+    gamma: int,
+    sampling: Sampling,
+    rule: Rule,
+    noise: Noise,
+) -> Iterator[Round]:
+    """Rounds that together emit exactly `length` tokens of one sentence.
+
+    Each round drafts up to gamma tokens, runs the target once over them, and emits the
+    accepted ones and one more. The window shrinks at the end, so that nothing is drafted
+    which could not be emitted.
+    """
+    tokens: list[int] = []
+    while (position := len(tokens)) < length:
+        rng = noise.at(position)
+        begun = perf_counter()
+        draft = drafter.propose(
+            tokens, min(gamma, length - position - 1), lambda row, q: rule.draw(rng, row, q)
+        )
+        drafted = perf_counter()
+        target_probs = probs(target.forward(tokens[-1:] + draft.tokens), sampling)
+        accepted, next_token = rule.verify(draft.tokens, draft.probs, target_probs, rng)
+        target.rollback(position + accepted + 1)
+        tokens += [*draft.tokens[:accepted], next_token]
+        rows = torch.arange(len(draft.tokens))
+        yield Round(
+            position=position,
+            draft_tokens=tuple(draft.tokens),
+            draft_probs=tuple(draft.probs[rows, draft.tokens].tolist()),
+            target_probs=tuple(target_probs[rows, draft.tokens].tolist()),
+            accepted=accepted,
+            next_token=next_token,
+            next_prob=float(target_probs[accepted, next_token]),
+            draft_s=drafted - begun,
+            verify_s=perf_counter() - drafted,
+        )
+
+
+def autoregressive(
+    target: LanguageModel, length: int, sampling: Sampling, rule: Rule, noise: Noise
+) -> Iterator[Round]:
+    """The plain baseline: the same loop, with nothing drafted."""
+    return speculative(target, NoDraft(), length, 0, sampling, rule, noise)

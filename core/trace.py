@@ -1,0 +1,206 @@
+"""What happened, as plain records: rounds, sentences, sound; their metrics; JSON and back.
+
+A trace is all that the page needs to show a run again without any model.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from core.errors import ForespeakError
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Round:
+    """One draft and one verify. Tokens are codebook entries; probabilities are after sampling.
+
+    position: of the round's first token, in its sentence. draft_probs and target_probs: q and
+    p of each drafted token. next_token: corrected after a rejection, bonus after none, with
+    next_prob under the target. at_s: seconds from the request to the round's end.
+    """
+
+    position: int
+    draft_tokens: tuple[int, ...]
+    draft_probs: tuple[float, ...]
+    target_probs: tuple[float, ...]
+    accepted: int
+    next_token: int
+    next_prob: float
+    draft_s: float
+    verify_s: float
+    sentence: int = 0
+    at_s: float = 0.0
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """What the round emitted."""
+        return (*self.draft_tokens[: self.accepted], self.next_token)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence as it is about to be spoken.
+
+    phonemes: IPA; durations: of each, in codec frames (fractions occur); word_index: the word
+    each phoneme belongs to, -1 for none. frames: codec frames in all.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    phonemes: tuple[str, ...]
+    word_index: tuple[int, ...]
+    durations: tuple[float, ...]
+    frames: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Sound that became playable `at_s` seconds after the request; counts are in samples."""
+
+    sentence: int
+    start: int
+    samples: int
+    at_s: float
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One synthesis from request to last sample."""
+
+    voice: str
+    rule: str
+    lossless: bool
+    gamma: int
+    temperature: float
+    top_k: int
+    top_p: float
+    seed: int
+    rate: float
+    device: str
+    num_codebooks: int
+    codebook_size: int
+    frame_rate: float
+    sample_rate: int
+    sentences: tuple[Sentence, ...] = ()
+    rounds: tuple[Round, ...] = ()
+    chunks: tuple[Chunk, ...] = ()
+    total_s: float = 0.0
+    schema: int = field(default=SCHEMA)
+
+    def save(self, path: Path) -> None:
+        """Write as JSON."""
+        try:
+            path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        except OSError as error:
+            raise ForespeakError(
+                f"Cannot write {path} ({error.strerror}): choose another place."
+            ) from error
+
+    @classmethod
+    def load(cls, path: Path) -> "Trace":
+        """Read what `save` wrote."""
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ForespeakError(f"Cannot read {path} ({error.strerror}).") from error
+        except ValueError as error:
+            raise ForespeakError(f"{path} is not a trace: it is not JSON.") from error
+        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+            raise ForespeakError(f"{path} is not a trace of schema {SCHEMA}: record it again.")
+        try:
+            records = {"sentences": Sentence, "rounds": Round, "chunks": Chunk}
+            for name, record in records.items():
+                data[name] = tuple(_record(record, item) for item in data[name])
+            return _record(cls, data)
+        except (KeyError, TypeError) as error:
+            raise ForespeakError(f"{path} is damaged: record the trace again.") from error
+
+
+def _record(cls: type, data: dict[str, Any]) -> Any:
+    """A record from JSON, lists back to tuples; every field must be there and no other."""
+    if set(data) != {f.name for f in fields(cls)}:
+        raise TypeError(f"fields of {cls.__name__} do not match")
+    return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in data.items()})
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """A trace in numbers; a rate is None where nothing was drafted.
+
+    acceptance_rate: accepted / drafted, corrected and bonus excluded.
+    acceptance_length: tokens emitted per target pass, corrected and bonus included.
+    per_codebook, per_position: acceptance rate by codebook of the drafted token, and by place
+    in the window given that all before it were accepted.
+    """
+
+    audio_s: float
+    wall_s: float
+    rtf: float
+    ttfa_s: float
+    underrun_s: float
+    tokens: int
+    tokens_per_s: float
+    acceptance_length: float
+    acceptance_rate: float | None
+    per_codebook: tuple[float | None, ...]
+    per_position: tuple[float | None, ...]
+
+
+def measure(trace: Trace) -> Metrics:
+    """Metrics of a finished trace.
+
+    tokens_per_s is the decoder's speed: time in draft and verify, without the codec.
+    """
+    rounds = trace.rounds
+    emitted = sum(len(r.tokens) for r in rounds)
+    decode_s = sum(r.draft_s + r.verify_s for r in rounds)
+    audio_s = sum(c.samples for c in trace.chunks) / trace.sample_rate
+    verdicts = [
+        ((r.position + row) % trace.num_codebooks, row, row < r.accepted)
+        for r in rounds
+        for row in range(min(r.accepted + 1, len(r.draft_tokens)))
+    ]
+    drafted = sum(len(r.draft_tokens) for r in rounds)
+    return Metrics(
+        audio_s=audio_s,
+        wall_s=trace.total_s,
+        rtf=_ratio(trace.total_s, audio_s) or 0.0,
+        ttfa_s=trace.chunks[0].at_s if trace.chunks else 0.0,
+        underrun_s=underrun(trace.chunks, trace.sample_rate),
+        tokens=emitted,
+        tokens_per_s=_ratio(emitted, decode_s) or 0.0,
+        acceptance_length=_ratio(emitted, len(rounds)) or 0.0,
+        acceptance_rate=_ratio(sum(r.accepted for r in rounds), drafted),
+        per_codebook=tuple(
+            _share(ok for codebook, _, ok in verdicts if codebook == q)
+            for q in range(trace.num_codebooks)
+        ),
+        per_position=tuple(
+            _share(ok for _, row, ok in verdicts if row == place) for place in range(trace.gamma)
+        ),
+    )
+
+
+def underrun(chunks: Sequence[Chunk], sample_rate: int) -> float:
+    """Seconds playback would have waited after it began: each chunk starts when the one
+    before has ended, or when it arrives if that is later."""
+    if not chunks:
+        return 0.0
+    waited, free = 0.0, chunks[0].at_s
+    for chunk in chunks:
+        waited += max(0.0, chunk.at_s - free)
+        free = max(free, chunk.at_s) + chunk.samples / sample_rate
+    return waited
+
+
+def _ratio(numerator: float, denominator: float) -> float | None:
+    return numerator / denominator if denominator else None
+
+
+def _share(outcomes: Any) -> float | None:
+    outcomes = list(outcomes)
+    return _ratio(sum(outcomes), len(outcomes))
