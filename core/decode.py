@@ -1,6 +1,7 @@
 """The decoding loop: draft, verify in one target pass, keep what stands."""
 
 from collections.abc import Iterator
+from functools import partial
 from time import perf_counter
 
 import torch
@@ -30,9 +31,8 @@ def speculative(
     while (position := len(tokens)) < length:
         rng = noise.at(position)
         begun = perf_counter()
-        draft = drafter.propose(
-            tokens, min(gamma, length - position - 1), lambda row, q: rule.draw(rng, row, q)
-        )
+        count = min(gamma, length - position - 1)
+        draft = drafter.propose(tokens, count, partial(rule.draw, rng))
         drafted = perf_counter()
         target_probs = probs(target.forward(tokens[-1:] + draft.tokens), sampling)
         accepted, next_token = rule.verify(draft.tokens, draft.probs, target_probs, rng)

@@ -53,6 +53,9 @@ class Alignment:
         place = place_features(offset, durations[index].float())
         return cls(phonemes[None], index[None], place[None])
 
+    def to(self, device: torch.device) -> "Alignment":
+        return Alignment(*(t.to(device) for t in (self.phonemes, self.index, self.place)))
+
 
 def place_features(offset: Tensor, duration: Tensor) -> Tensor:
     """Where a step lies in its phoneme: relative position, log duration, log offset; [..., 3]."""
@@ -103,7 +106,8 @@ class Conditioner(nn.Module):
         index = alignment.index[..., None].expand(-1, -1, x.shape[-1])
         x = F.gelu(torch.gather(x, 1, index) + self.place(alignment.place))
         x = self.to_frame(x.reshape(x.shape[0], -1, self.to_frame.in_features))
-        used = alignment.place[:, :: self.config.steps, 1:2] > 0  # log duration is 0 only in padding
+        # Padding is where the log duration is 0.
+        used = alignment.place[:, :: self.config.steps, 1:2] > 0
         for block in self.frame_blocks:
             x = block(x, used.float())
         x = self.norm(x)

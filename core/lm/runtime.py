@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from core.lm.decoder import Decoder, DecoderConfig, rope_table
+from core.lm.decoder import Decoder, rope_table
 from core.lm.linear import Linear, prepare_linear
 
 
@@ -130,16 +130,17 @@ class DecoderState:
 
     def _inputs(self, start: int, stop: int) -> Tensor:
         """Sum of the table's rows for positions start..stop-1; [m, width]."""
-        c: DecoderConfig = self.runtime.config
+        c = self.runtime.config
         Q, entries = c.num_codebooks, c.num_codebooks * c.codebook_size
         this_frame, last_frame, zero = entries + 1, 2 * entries + 1, 3 * entries + 1
-        flat = [token + (n % Q) * c.codebook_size for n, token in enumerate(self.tokens)]
         rows = []
         for n in range(start, stop):
             frame = n - n % Q
-            row = [flat[n - 1] if n else entries]
-            row += [this_frame + token for token in flat[frame:n]]
-            row += [last_frame + token for token in flat[max(0, frame - Q) : frame]]
+            before = max(0, frame - Q)
+            near = [self.tokens[i] + (i % Q) * c.codebook_size for i in range(before, n)]
+            row = [near[-1] if near else entries]
+            row += [this_frame + token for token in near[frame - before :]]
+            row += [last_frame + token for token in near[: frame - before]]
             rows.append(row + [zero] * (2 * Q - len(row)))
         return self.runtime.table[torch.tensor(rows, device=self._base.device)].sum(1)
 

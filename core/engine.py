@@ -1,0 +1,206 @@
+"""The only door: load a voice, synthesize text, get a stream of typed events."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+
+import numpy as np
+import torch
+
+from core.decode import autoregressive, speculative
+from core.errors import ForespeakError
+from core.sampling import Noise, Sampling
+from core.trace import Chunk, Round, Sentence, Trace
+from core.verify import find_rule
+from core.voices.base import Plan, Voice
+from core.voices.joe import Joe
+
+VOICES: dict[str, Callable[[torch.device], Voice]] = {"joe": Joe}
+MAX_GAMMA = 16
+
+# Frames per chunk of sound: short ones first, so that sound begins early; then longer ones,
+# which cost less each. The schedule depends on nothing else, so equal tokens give equal samples.
+CHUNK_FRAMES = (1, 1, 2)
+STEADY_FRAMES = 4
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to speak. gamma 0 is the plain autoregressive baseline."""
+
+    sampling: Sampling = field(default_factory=Sampling)
+    rule: str = "lossless"
+    gamma: int = 4
+    seed: int = 0
+    rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        find_rule(self.rule)
+        if not 0 <= self.gamma <= MAX_GAMMA:
+            raise ForespeakError(
+                f"γ {self.gamma} is out of range: choose 1 to {MAX_GAMMA} drafted tokens."
+            )
+        if not 0.5 <= self.rate <= 2:
+            raise ForespeakError(f"Speaking rate {self.rate} is out of range: choose 0.5 to 2.")
+
+
+@dataclass(frozen=True)
+class Started:
+    """The run's trace, still without events: everything that is known beforehand."""
+
+    trace: Trace
+    sentences: int
+
+
+@dataclass(frozen=True)
+class SentenceStarted:
+    index: int
+    sentence: Sentence
+
+
+@dataclass(frozen=True)
+class RoundDone:
+    round: Round
+
+
+@dataclass(frozen=True)
+class AudioReady:
+    """Playable sound: `samples` float32 in [-1, 1], mono."""
+
+    chunk: Chunk
+    samples: np.ndarray
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The whole run."""
+
+    trace: Trace
+
+
+Event = Started | SentenceStarted | RoundDone | AudioReady | Finished
+
+
+def pick_device(name: str = "auto") -> torch.device:
+    """cuda, cpu, or whichever is there."""
+    if name not in ("auto", "cpu", "cuda"):
+        raise ForespeakError(f"Unknown device {name!r}: choose auto, cpu or cuda.")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise ForespeakError("No CUDA device is available to PyTorch: use --device cpu.")
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(name)
+
+
+class Engine:
+    """A loaded voice. Runs share only its weights, so several may be under way at once."""
+
+    def __init__(self, voice: Voice, device: torch.device):
+        self.voice = voice
+        self.device = device
+
+    @classmethod
+    def load(cls, voice: str = "joe", device: str = "auto") -> "Engine":
+        """A voice by name, on the chosen device."""
+        if voice not in VOICES:
+            raise ForespeakError(f"Unknown voice {voice!r}: choose one of {', '.join(VOICES)}.")
+        chosen = pick_device(device)
+        return cls(VOICES[voice](chosen), chosen)
+
+    def synthesize(self, text: str, settings: Settings) -> Iterator[Event]:
+        """Speak: events in the order in which things happen; closing the iterator cancels.
+
+        Raises ForespeakError, before any event, if there is nothing to say.
+        """
+        begun = perf_counter()
+        sentences = self.voice.sentences(text)
+        if not sentences:
+            raise ForespeakError("There is nothing to say: give some text with letters or digits.")
+        return self._run(sentences, settings, begun)
+
+    def _run(self, sentences: list[str], settings: Settings, begun: float) -> Iterator[Event]:
+        trace = self._blank_trace(settings)
+        yield Started(trace, len(sentences))
+        plans, rounds, chunks = [], [], []
+        for index, text in enumerate(sentences):
+            plan = self.voice.plan(text, settings.rate)
+            plans.append(plan.sentence)
+            yield SentenceStarted(index, plan.sentence)
+            for event in self._speak(index, plan, settings, begun):
+                if isinstance(event, RoundDone):
+                    rounds.append(event.round)
+                else:
+                    chunks.append(event.chunk)
+                yield event
+        yield Finished(
+            replace(
+                trace,
+                sentences=tuple(plans),
+                rounds=tuple(rounds),
+                chunks=tuple(chunks),
+                total_s=perf_counter() - begun,
+            )
+        )
+
+    def _speak(
+        self, index: int, plan: Plan, settings: Settings, begun: float
+    ) -> Iterator[RoundDone | AudioReady]:
+        """One sentence: rounds, and sound as soon as its frames are verified."""
+        Q = self.voice.codec.num_codebooks
+        stream = self.voice.codec.stream()
+        tokens: list[int] = []
+        sent = made = 0
+        for round_ in self._rounds(index, plan, settings):
+            tokens += round_.tokens
+            yield RoundDone(replace(round_, sentence=index, at_s=perf_counter() - begun))
+            for first, last in chunk_bounds(sent, len(tokens) // Q, plan.sentence.frames):
+                codes = torch.tensor(tokens[first * Q : last * Q]).view(-1, Q).T
+                samples = stream.push(codes)
+                if last == plan.sentence.frames:
+                    samples = torch.cat((samples, stream.finish()))
+                sent = last
+                if len(samples):
+                    chunk = Chunk(index, made, len(samples), perf_counter() - begun)
+                    made += len(samples)
+                    yield AudioReady(chunk, samples.cpu().numpy())
+
+    def _rounds(self, index: int, plan: Plan, settings: Settings) -> Iterator[Round]:
+        rule = find_rule(settings.rule)
+        sampling, noise = settings.sampling, Noise(settings.seed, index)
+        length = plan.sentence.frames * self.voice.codec.num_codebooks
+        target = self.voice.target(plan, slack=0)
+        if settings.gamma == 0:
+            return autoregressive(target, length, sampling, rule, noise)
+        drafter = self.voice.drafter(plan, sampling)
+        return speculative(target, drafter, length, settings.gamma, sampling, rule, noise)
+
+    def _blank_trace(self, settings: Settings) -> Trace:
+        codec, sampling = self.voice.codec, settings.sampling
+        return Trace(
+            voice=self.voice.name,
+            rule=settings.rule,
+            lossless=find_rule(settings.rule).lossless,
+            gamma=settings.gamma,
+            temperature=sampling.temperature,
+            top_k=sampling.top_k,
+            top_p=sampling.top_p,
+            seed=settings.seed,
+            rate=settings.rate,
+            device=str(self.device),
+            num_codebooks=codec.num_codebooks,
+            codebook_size=codec.codebook_size,
+            frame_rate=codec.frame_rate,
+            sample_rate=codec.sample_rate,
+        )
+
+
+def chunk_bounds(sent: int, ready: int, total: int) -> Iterator[tuple[int, int]]:
+    """Frame ranges that are due once `ready` of `total` frames are verified and `sent` are sent."""
+    edges = [sum(CHUNK_FRAMES[: i + 1]) for i in range(len(CHUNK_FRAMES))]
+    while sent < total:
+        edge = next((e for e in edges if e > sent), sent + STEADY_FRAMES)
+        edge = min(edge, total)
+        if edge > ready:
+            return
+        yield sent, edge
+        sent = edge

@@ -1,0 +1,39 @@
+"""What the engine asks of a voice; everything that differs between families hides behind it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from core.codec.base import Codec
+from core.drafters import Drafter, LanguageModel
+from core.sampling import Sampling
+from core.trace import Sentence
+
+ASSETS = Path(__file__).parents[2] / "assets"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sentence ready to be decoded: what will be shown, and what the models are fed."""
+
+    sentence: Sentence
+    conditioning: Any
+
+
+class Voice(Protocol):
+    """A target, its draft, their codec and the text front end. Shared by concurrent runs."""
+
+    name: str
+    codec: Codec
+
+    def sentences(self, text: str) -> list[str]:
+        """The speakable sentences of any text; empty if there are none."""
+
+    def plan(self, sentence: str, rate: float) -> Plan:
+        """Phonemes, durations (at `rate` times the natural pace) and conditioning."""
+
+    def target(self, plan: Plan, slack: int) -> LanguageModel:
+        """The target at the sentence's beginning; a pass may touch `slack` tokens past its end."""
+
+    def drafter(self, plan: Plan, sampling: Sampling) -> Drafter:
+        """The draft at the sentence's beginning."""

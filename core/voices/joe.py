@@ -1,0 +1,100 @@
+"""The embedded voice: aligned phonemes condition two decoders over one latent codec."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from core.codec.latent import LatentCodec
+from core.drafters import DraftModel
+from core.errors import ForespeakError
+from core.lm.checkpoint import load_checkpoint
+from core.lm.conditioner import Alignment, Conditioner, ConditionerConfig
+from core.lm.decoder import Decoder, DecoderConfig
+from core.lm.durations import DurationPredictor
+from core.lm.runtime import DecoderRuntime, DecoderState
+from core.sampling import Sampling
+from core.text import prepare
+from core.text.phonemize import Phonemizer
+from core.trace import Sentence
+from core.voices.base import ASSETS, Plan
+
+Module = TypeVar("Module", bound=torch.nn.Module)
+STEPS = 4  # alignment steps (86.13 Hz) per codec frame
+
+
+@dataclass(frozen=True)
+class Conditioning:
+    """cond [T, width] and guess [T, code_dim] of one sentence."""
+
+    cond: Tensor
+    guess: Tensor
+
+
+class Joe:
+    """Implements `Voice`."""
+
+    name = "joe"
+
+    def __init__(self, device: torch.device, folder: Path = ASSETS / "joe"):
+        self.codec = LatentCodec.load(folder / "codec.safetensors", device)
+        self._phonemize = Phonemizer()
+        self._durations = DurationPredictor.load(folder / "durations.safetensors")
+        codebooks = self.codec.codebooks.cpu()
+        self._conditioner = load_conditioner(folder / "conditioner.safetensors").to(device)
+        self._target = DecoderRuntime(
+            load_decoder(folder / "target.safetensors", codebooks), device
+        )
+        self._draft = DecoderRuntime(load_decoder(folder / "draft.safetensors", codebooks), device)
+
+    def sentences(self, text: str) -> list[str]:
+        return prepare(text)
+
+    @torch.inference_mode()
+    def plan(self, sentence: str, rate: float) -> Plan:
+        phonemes = self._phonemize(sentence)
+        ids = torch.tensor(phonemes.ids)
+        steps = self._durations.predict(ids, rate)
+        steps[-1] += -int(steps.sum()) % STEPS
+        alignment = Alignment.from_durations(ids, steps, STEPS).to(self._target.device)
+        cond, guess = self._conditioner(alignment)
+        shown = Sentence(
+            text=sentence,
+            words=phonemes.words,
+            phonemes=phonemes.symbols,
+            word_index=phonemes.word_index,
+            durations=tuple((steps / STEPS).tolist()),
+            frames=cond.shape[1],
+        )
+        return Plan(shown, Conditioning(cond[0], guess[0]))
+
+    def target(self, plan: Plan, slack: int) -> DecoderState:
+        return self._target.start(plan.conditioning.cond, plan.conditioning.guess, slack)
+
+    def drafter(self, plan: Plan, sampling: Sampling) -> DraftModel:
+        state = self._draft.start(plan.conditioning.cond, plan.conditioning.guess, slack=0)
+        return DraftModel(state, sampling)
+
+
+def load_conditioner(path: Path) -> Conditioner:
+    """A conditioner in evaluation mode."""
+    config, state = load_checkpoint(path)
+    return _restore(Conditioner(ConditionerConfig(**config)), state, path)
+
+
+def load_decoder(path: Path, codebooks: Tensor) -> Decoder:
+    """A decoder over these codebooks [Q, V, code_dim], in evaluation mode."""
+    config, state = load_checkpoint(path)
+    return _restore(Decoder(DecoderConfig(**config), codebooks), state, path)
+
+
+def _restore(module: Module, state: dict[str, Tensor], path: Path) -> Module:
+    try:
+        module.load_state_dict(state)
+    except RuntimeError as error:
+        raise ForespeakError(
+            f"{path} does not fit this version: restore it, e.g. git checkout."
+        ) from error
+    return module.eval()
