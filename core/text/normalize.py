@@ -17,6 +17,9 @@ from typing import Any
 _Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 _PIECE_CHARS = 200  # kitten's time grows faster than the text, so long sentences go in pieces
+_COSTLY = re.compile(r"\d+|\.\w")  # numbers, and joints as in U.S.
+_MOST_COSTLY = 12  # in a piece
+_LONGEST_WORD = 60
 _PATH_CHARS = 40  # the path of a longer URL is not spoken
 _HOST_CHARS = 80  # a longer host is just called "link"
 _END_MARKS = ".!?"
@@ -207,6 +210,7 @@ _NUMBERS: tuple[_Rule, ...] = tuple(
     )
 )
 
+
 def _greek_name(match: re.Match[str]) -> str:
     name = unicodedata.name(unicodedata.normalize("NFD", match.group())[0])
     return f" {name.split()[-1].lower()} ".replace("lamda", "lambda")
@@ -253,7 +257,7 @@ _UNSPOKEN = re.compile(r"[^\w\s,;:!?'\"().-]|\d|\.(?=.*\w)")
 
 @cache
 def _reader() -> Any:
-    """kitten's English grammar, which takes a second to load; it holds no state of its own."""
+    """kitten's English grammar, loaded once because that takes most of a second."""
     from kitten_text_processing import Normalizer
 
     return Normalizer(input_case="cased", lang="en")
@@ -263,10 +267,21 @@ def _verbalize(sentence: str) -> str:
     """Numbers, abbreviations and signs of one sentence in words; its final mark is kept."""
     if not _UNSPOKEN.search(sentence):
         return sentence
-    spoken = " ".join(_reader().normalize(p, punct_post_process=True) for p in _pieces(sentence))
+    spoken = " ".join(map(_read_piece, _pieces(sentence)))
     if sentence[-1:] in _END_MARKS and spoken[-1:].isalnum():
         spoken += sentence[-1]  # "... in the U.S." lost its stop with the abbreviation
     return spoken
+
+
+def _read_piece(piece: str) -> str:
+    """`piece` by kitten, unless that would take seconds (40 ms a number on one core).
+
+    Long rows of numbers and monster words are left to espeak-ng, which reads digits too.
+    """
+    too_many = len(_COSTLY.findall(piece)) > _MOST_COSTLY
+    if too_many or max(map(len, piece.split()), default=0) > _LONGEST_WORD:
+        return piece
+    return _reader().normalize(piece, punct_post_process=True)
 
 
 def _pieces(sentence: str) -> list[str]:
