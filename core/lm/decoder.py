@@ -90,11 +90,14 @@ class Decoder(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
+        """Normal, 0.02; residual outputs smaller with depth, so that the stream keeps its size."""
         for name, p in self.named_parameters():
             if p.dim() > 1:
-                residual = name.endswith(("out.weight", "down.weight"))
-                std = 0.02 / math.sqrt(2 * self.config.layers) if residual else 0.02
-                nn.init.normal_(p, std=std)
+                nn.init.normal_(p, std=0.02)
+            if name.endswith(("out.weight", "down.weight")):
+                p.data /= math.sqrt(2 * self.config.layers)
+        # 64 directions add up in each output weight; start with a nearly even distribution.
+        self.head_geometry.data /= math.sqrt(self.config.code_dim)
 
     def head_weight(self) -> Tensor:
         """Output weights with the codebooks' geometry folded in; [Q, V, width]."""

@@ -63,7 +63,7 @@ class DurationPredictor(nn.Module):
         """
         if not SLOWEST <= rate <= FASTEST:  # NaN fails this, too
             raise ForespeakError(
-                f"Speaking rate {rate} is out of range: choose {SLOWEST} (slow) to {FASTEST} (fast)."
+                f"Speaking rate {rate} is out of range: choose {SLOWEST} to {FASTEST} (fast)."
             )
         return round_durations(self(phonemes[None])[0].double() / rate)
 
@@ -80,8 +80,8 @@ class DurationPredictor(nn.Module):
         try:
             with safe_open(path, "pt") as file:
                 predictor = cls(DurationConfig(**json.loads(file.metadata()["config"])))
-                weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            predictor.load_state_dict(weights)
+                names = file.keys()
+                predictor.load_state_dict({name: file.get_tensor(name) for name in names})
         except FileNotFoundError as error:
             raise ForespeakError(
                 f"The duration predictor {path} is missing: restore the assets folder."

@@ -6,15 +6,18 @@ linear part of the input becomes rows of one table, and keys and values sit in a
 whose length is all that a rollback changes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from core.lm.decoder import Decoder, rope_table
+from core.lm.decoder import Decoder, DecoderConfig, rope_table
 from core.lm.linear import Linear, prepare_linear
+
+Pass = Callable[[int, list[list[int]]], Tensor]
+"""(first position, input table rows of each position) -> logits [m, V]."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,26 @@ class DecoderRuntime:
         """
         frames = F.linear(cond, self.cond) + F.linear(guess, self.guess)
         base = (frames[:, None] + self.phase).flatten(0, 1)
-        return DecoderState(self, F.pad(base, (0, 0, 0, slack)))
+        return self._state(F.pad(base, (0, 0, 0, slack)))
+
+    def _state(self, base: Tensor) -> "DecoderState":
+        return DecoderState(self.config, len(base), ViewPass(self, base))
+
+    def buffers(self, capacity: int) -> tuple[Tensor, Tensor]:
+        """Rotations [capacity, 1, 1, head / 2] and an empty cache [layers, 2, heads, ..., head]."""
+        c = self.config
+        head = c.width // c.heads
+        rope = rope_table(capacity, head)[:, None, None].to(self.device)
+        return rope, torch.zeros(c.layers, 2, c.heads, capacity, head, device=self.device)
+
+    def logits(self, x: Tensor, start: int) -> Tensor:
+        """Rows [m, width] of positions from `start`, each through its own codebook's head."""
+        x = F.rms_norm(x, x.shape[-1:], eps=1e-6)
+        Q = self.config.num_codebooks
+        logits = torch.empty(len(x), self.config.codebook_size, device=x.device)
+        for row in range(min(Q, len(x))):
+            logits[row::Q] = self.heads[(start + row) % Q](x[row::Q])
+        return logits
 
 
 def _prepare_block(block: torch.nn.Module, device: torch.device) -> PreparedBlock:
@@ -88,16 +110,12 @@ class DecoderState:
     stale entries are overwritten before anything can attend to them.
     """
 
-    def __init__(self, runtime: DecoderRuntime, base: Tensor):
-        self.runtime = runtime
+    def __init__(self, config: DecoderConfig, capacity: int, run_pass: Pass):
         self.length = 0
+        self.capacity = capacity
         self.tokens: list[int] = []
-        self._base = base
-        c = runtime.config
-        head = c.width // c.heads
-        capacity = base.shape[0]
-        self._rope = rope_table(capacity, head)[:, None, None].to(base.device)
-        self._cache = torch.zeros(c.layers, 2, c.heads, capacity, head, device=base.device)
+        self._config = config
+        self._run_pass = run_pass
 
     def rollback(self, length: int) -> None:
         """Forget everything from position `length` on."""
@@ -113,24 +131,17 @@ class DecoderState:
         tokens [m] are codebook entries 0..V-1; at position 0, `tokens` leaves the beginning
         out: its m - 1 tokens make m positions.
         """
-        begin = self.length == 0
-        m = len(tokens) + begin
-        start, stop = self.length, self.length + m
-        if m == 0 or stop > self._base.shape[0]:
-            raise ValueError(f"{m} positions from {start} do not fit {self._base.shape[0]}")
+        start = self.length
+        stop = start + len(tokens) + (start == 0)
+        if not start < stop <= self.capacity:
+            raise ValueError(f"positions {start} to {stop} do not fit a cache of {self.capacity}")
         self.tokens.extend(tokens)
-        x = self._base[start:stop] + self._inputs(start, stop)
-        first = max(0, start - self.runtime.config.window + 1)
-        mask = _band(m, stop - first, self.runtime.config.window, x.device) if m > 1 else None
-        rope = self._rope[start:stop]
-        for block, cache in zip(self.runtime.blocks, self._cache, strict=True):
-            x = _block(block, x, rope, cache, (first, start, stop), mask)
         self.length = stop
-        return self._logits(F.rms_norm(x, x.shape[-1:], eps=1e-6), start)
+        return self._run_pass(start, self._table_rows(start, stop))
 
-    def _inputs(self, start: int, stop: int) -> Tensor:
-        """Sum of the table's rows for positions start..stop-1; [m, width]."""
-        c = self.runtime.config
+    def _table_rows(self, start: int, stop: int) -> list[list[int]]:
+        """Rows of the input table that positions start..stop-1 add up; m lists of 2 Q."""
+        c = self._config
         Q, entries = c.num_codebooks, c.num_codebooks * c.codebook_size
         this_frame, last_frame, zero = entries + 1, 2 * entries + 1, 3 * entries + 1
         rows = []
@@ -142,41 +153,60 @@ class DecoderState:
             row += [this_frame + token for token in near[frame - before :]]
             row += [last_frame + token for token in near[: frame - before]]
             rows.append(row + [zero] * (2 * Q - len(row)))
-        return self.runtime.table[torch.tensor(rows, device=self._base.device)].sum(1)
-
-    def _logits(self, x: Tensor, start: int) -> Tensor:
-        """Each row through the head of its own codebook."""
-        Q = self.runtime.config.num_codebooks
-        logits = torch.empty(len(x), self.runtime.config.codebook_size, device=x.device)
-        for row in range(min(Q, len(x))):
-            logits[row::Q] = self.runtime.heads[(start + row) % Q](x[row::Q])
-        return logits
+        return rows
 
 
-def _band(m: int, width: int, window: int, device: torch.device) -> Tensor:
+class ViewPass:
+    """A pass through views of exactly sized buffers: what a CPU does best."""
+
+    def __init__(self, runtime: DecoderRuntime, base: Tensor):
+        """base: the part of the input that is known before any token, [S, width]."""
+        self._runtime = runtime
+        self._base = base
+        self._rope, self._cache = runtime.buffers(len(base))
+
+    def __call__(self, start: int, table_rows: list[list[int]]) -> Tensor:
+        """Logits [m, V] of positions from `start`."""
+        m, window = len(table_rows), self._runtime.config.window
+        stop, first = start + m, max(0, start - window + 1)
+        x = self._base[start:stop] + self._runtime.table[torch.tensor(table_rows)].sum(1)
+        rope = self._rope[start:stop]
+        mask = band(m, stop - first, window) if m > 1 else None
+        for block, cache in zip(self._runtime.blocks, self._cache, strict=True):
+
+            def remember(new: Tensor, cache: Tensor = cache) -> Tensor:
+                cache[:, :, start:stop] = new
+                return cache[:, :, first:stop]
+
+            x = run_block(block, x, rope, remember, mask)
+        return self._runtime.logits(x, start)
+
+
+def band(m: int, width: int, window: int) -> Tensor:
     """Which of the last `width` positions each of the last m may attend to; bool [m, width]."""
     distance = torch.arange(width - m, width)[:, None] - torch.arange(width)
-    return ((distance >= 0) & (distance < window)).to(device)
+    return (distance >= 0) & (distance < window)
 
 
-def _block(
+def run_block(
     block: PreparedBlock,
     x: Tensor,
     rope: Tensor,
-    cache: Tensor,
-    span: tuple[int, int, int],
+    remember: Callable[[Tensor], Tensor],
     mask: Tensor | None,
 ) -> Tensor:
-    """One layer over m rows; x [m, width], cache [2, heads, capacity, head]."""
-    first, start, stop = span
+    """One layer over m rows; x [m, width], rope [m, 1, 1, head / 2].
+
+    remember: stores keys and values [2, heads, m, head] and returns all that the rows may
+    attend to, [2, heads, n, head], of which mask [m, n] hides some.
+    """
     m, width = x.shape
-    _, heads, _, head = cache.shape
-    qkv = block.qkv(F.rms_norm(x, (width,), eps=1e-6)).float().view(m, 3, heads, head)
+    head = 2 * rope.shape[-1]
+    qkv = block.qkv(F.rms_norm(x, (width,), eps=1e-6)).float().view(m, 3, -1, head)
     torch.view_as_complex(qkv[:, :2].unflatten(-1, (-1, 2))).mul_(rope)
-    cache[:, :, start:stop] = qkv[:, 1:].permute(1, 2, 0, 3)
-    query = qkv[:, 0].transpose(0, 1)[None]
-    key, value = cache[:, None, :, first:stop]
-    mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+    key, value = remember(qkv[:, 1:].permute(1, 2, 0, 3))
+    query = qkv[:, 0].transpose(0, 1)
+    mixed = F.scaled_dot_product_attention(query[None], key[None], value[None], attn_mask=mask)
     x = x + block.out(mixed[0].transpose(0, 1).reshape(m, width))
     gate, up = block.gate_up(F.rms_norm(x, (width,), eps=1e-6)).chunk(2, -1)
     return x + block.down(F.silu(gate) * up)

@@ -14,6 +14,7 @@ from core.lm.checkpoint import load_checkpoint
 from core.lm.conditioner import Alignment, Conditioner, ConditionerConfig
 from core.lm.decoder import Decoder, DecoderConfig
 from core.lm.durations import DurationPredictor
+from core.lm.graph import GraphRuntime
 from core.lm.runtime import DecoderRuntime, DecoderState
 from core.sampling import Sampling
 from core.text import prepare
@@ -44,10 +45,9 @@ class Joe:
         self._durations = DurationPredictor.load(folder / "durations.safetensors")
         codebooks = self.codec.codebooks.cpu()
         self._conditioner = load_conditioner(folder / "conditioner.safetensors").to(device)
-        self._target = DecoderRuntime(
-            load_decoder(folder / "target.safetensors", codebooks), device
-        )
-        self._draft = DecoderRuntime(load_decoder(folder / "draft.safetensors", codebooks), device)
+        runtime = GraphRuntime if device.type == "cuda" else DecoderRuntime
+        self._target = runtime(load_decoder(folder / "target.safetensors", codebooks), device)
+        self._draft = runtime(load_decoder(folder / "draft.safetensors", codebooks), device)
 
     def sentences(self, text: str) -> list[str]:
         return prepare(text)

@@ -1,0 +1,109 @@
+"""The decoder's pass as a CUDA graph: one launch instead of a few hundred kernels.
+
+A graph replays fixed shapes at fixed addresses. So positions are a tensor on the device, a
+pass always looks at window + m - 1 cache slots (those before the sentence are masked), and
+the buffers live in `StaticPass`, which sentences borrow one after the other.
+"""
+
+import weakref
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from core.lm.decoder import Decoder
+from core.lm.runtime import DecoderRuntime, DecoderState, band, run_block
+
+CAPACITY_STEP = 1024  # sentences of like length share buffers and graphs
+
+
+class StaticPass:
+    """Buffers for one sentence at a time, and a graph per (rows, codebook of the first row)."""
+
+    def __init__(self, runtime: DecoderRuntime, capacity: int):
+        self.runtime = runtime
+        self.capacity = capacity
+        width, device = runtime.config.width, runtime.device
+        self.base = torch.zeros(capacity, width, device=device)
+        self.rope, self.cache = runtime.buffers(capacity)
+        self._start = torch.zeros(1, dtype=torch.long, device=device)
+        self._graphs: dict[tuple[int, int], Callable[[Tensor], Tensor]] = {}
+
+    def __call__(self, start: int, table_rows: list[list[int]]) -> Tensor:
+        """Logits [m, V] of positions from `start`; table_rows as `DecoderState` lists them."""
+        rows = torch.tensor(table_rows)
+        key = len(rows), start % self.runtime.config.num_codebooks
+        self._start.fill_(start)
+        if key not in self._graphs:
+            self._graphs[key] = self._capture(rows, key[1])
+        return self._graphs[key](rows)
+
+    def compute(self, rows: Tensor, phase: int) -> Tensor:
+        """The pass itself, in shapes that depend on nothing but m; rows [m, 2 Q]."""
+        m, window = len(rows), self.runtime.config.window
+        device = self._start.device
+        where = self._start + torch.arange(m, device=device)
+        seen = self._start + torch.arange(1 - window, m, device=device)
+        mask = band(m, window + m - 1, window).to(device) & (seen >= 0)
+        seen = seen.clamp(min=0)
+        x = self.base[where] + self.runtime.table[rows].sum(1)
+        rope = self.rope[where]
+        for block, cache in zip(self.runtime.blocks, self.cache, strict=True):
+
+            def remember(new: Tensor, cache: Tensor = cache) -> Tensor:
+                cache.index_copy_(2, where, new)
+                return cache.index_select(2, seen)
+
+            x = run_block(block, x, rope, remember, mask)
+        return self.runtime.logits(x, phase)
+
+    def _capture(self, rows: Tensor, phase: int) -> Callable[[Tensor], Tensor]:
+        """Record `compute` once; calling the result copies `rows` in, replays, copies out."""
+        static_rows = rows.to(self._start.device)
+        side = torch.cuda.Stream()  # capture needs warmed-up kernels, and a stream of its own
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            self.compute(static_rows, phase)
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            logits = self.compute(static_rows, phase)
+
+        def replay(rows: Tensor) -> Tensor:
+            static_rows.copy_(rows)
+            graph.replay()
+            return logits.clone()  # the next replay overwrites it
+
+        return replay
+
+
+class PassPool:
+    """Idle `StaticPass` objects by capacity: capturing is slow, so they are kept and lent."""
+
+    def __init__(self, runtime: DecoderRuntime):
+        self._runtime = runtime
+        self._idle: dict[int, list[StaticPass]] = {}
+
+    def borrow(self, length: int) -> StaticPass:
+        """One with room for `length` positions, all to the caller until given back."""
+        capacity = -(-length // CAPACITY_STEP) * CAPACITY_STEP
+        idle = self._idle.setdefault(capacity, [])
+        return idle.pop() if idle else StaticPass(self._runtime, capacity)
+
+    def give_back(self, static_pass: StaticPass) -> None:
+        self._idle[static_pass.capacity].append(static_pass)
+
+
+class GraphRuntime(DecoderRuntime):
+    """A decoder whose sentences run through borrowed `StaticPass` objects."""
+
+    def __init__(self, decoder: Decoder, device: torch.device):
+        super().__init__(decoder, device)
+        self._pool = PassPool(self)
+
+    def _state(self, base: Tensor) -> DecoderState:
+        static = self._pool.borrow(len(base))
+        static.base[: len(base)] = base
+        state = DecoderState(self.config, len(base), static)
+        weakref.finalize(state, self._pool.give_back, static)
+        return state

@@ -1,0 +1,97 @@
+"""Stages `conditioner` and `target`: the conditioner learns to guess latents, then a shallow
+decoder joins it, then the decoder is deepened by repeating its layers and trained on.
+
+Depth stacking (arXiv 2011.13635) spends most steps where they are cheap.
+"""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from core.lm.checkpoint import save_checkpoint
+from core.lm.conditioner import Conditioner, ConditionerConfig
+from core.lm.decoder import Decoder, DecoderConfig
+from core.train.dataset import Batch, load_utterances
+from core.train.loop import Losses, Trainer
+
+SHALLOW = DecoderConfig(layers=3, width=320, heads=5, mlp=832)
+DEPTH = 12
+
+
+def guess_losses(conditioner: Conditioner, decoder: Decoder, batch: Batch) -> Losses:
+    """Squared error of the guessed latent, in units of the first codebook's power."""
+    _, guess = conditioner(batch.alignment)
+    latent = decoder.latent(batch.codes)
+    return {"loss": F.mse_loss(guess[batch.valid], latent[batch.valid])}
+
+
+def token_losses(conditioner: Conditioner, decoder: Decoder, batch: Batch) -> Losses:
+    """Cross-entropy in nats per token, of each codebook, with the guess as a side task."""
+    cond, guess = conditioner(batch.alignment)
+    logits = decoder(batch.codes, cond, guess)[batch.valid]
+    codes = batch.codes.transpose(1, 2)[batch.valid]
+    nats = F.cross_entropy(logits.flatten(0, 1), codes.flatten(), reduction="none")
+    per_codebook = nats.view(codes.shape).mean(0)
+    error = F.mse_loss(guess[batch.valid], decoder.latent(batch.codes)[batch.valid])
+    report = {f"c{q}": value.detach() for q, value in enumerate(per_codebook)}
+    return {"loss": per_codebook.mean() + 0.3 * error, "guess": error.detach(), **report}
+
+
+def deepen(shallow: Decoder, depth: int, codebooks: Tensor) -> Decoder:
+    """A decoder of `depth` layers, each a copy of the shallow one's layer at that height."""
+    layers = shallow.config.layers
+    deep = Decoder(replace(shallow.config, layers=depth), codebooks)
+    state = shallow.state_dict()
+    for name in deep.state_dict():
+        if name.startswith("blocks."):
+            _, index, rest = name.split(".", 2)
+            state[name] = shallow.state_dict()[f"blocks.{int(index) * layers // depth}.{rest}"]
+    deep.load_state_dict(state)
+    # Repeated layers would add the same update several times over.
+    with torch.no_grad():
+        for block in deep.blocks:
+            block.out.weight *= layers / depth
+            block.down.weight *= layers / depth
+    return deep
+
+
+def run_conditioner(tokens: Path, codebooks: Tensor, work: Path, minutes: float) -> Conditioner:
+    """The conditioner alone, on the guess: a minute here saves several with a decoder on top."""
+    conditioner = Conditioner(ConditionerConfig())
+    latents = Decoder(SHALLOW, codebooks)
+    trainer = Trainer(
+        work / "conditioner.pt",
+        [conditioner],
+        lambda batch: guess_losses(conditioner, latents, batch),
+        minutes,
+        lr=1e-3,
+        max_frames=500,
+    )
+    trainer.run(*load_utterances(tokens))
+    return conditioner
+
+
+def run(tokens: Path, codebooks: Tensor, assets: Path, work: Path, minutes: float) -> None:
+    """Conditioner, shallow target, deep target; writes conditioner and target to assets."""
+    conditioner = run_conditioner(tokens, codebooks, work, minutes * 0.15)
+    shallow = Decoder(SHALLOW, codebooks)
+    _train(work / "shallow.pt", conditioner, shallow, tokens, minutes * 0.2)
+    deep = deepen(shallow, DEPTH, codebooks)
+    _train(work / "target.pt", conditioner, deep, tokens, minutes * 0.65)
+    save_checkpoint(assets / "conditioner.safetensors", conditioner, asdict(conditioner.config))
+    save_checkpoint(assets / "target.safetensors", deep, asdict(deep.config))
+
+
+def _train(
+    checkpoint: Path, conditioner: Conditioner, decoder: Decoder, tokens: Path, minutes: float
+) -> None:
+    trainer = Trainer(
+        checkpoint,
+        [conditioner, decoder],
+        lambda batch: token_losses(conditioner, decoder, batch),
+        minutes,
+    )
+    trainer.run(*load_utterances(tokens))
