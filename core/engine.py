@@ -81,6 +81,13 @@ class Finished:
 Event = Started | SentenceStarted | RoundDone | AudioReady | Finished
 
 
+def find_voice(name: str) -> Callable[[torch.device], Voice]:
+    """What builds the voice of that name on a device."""
+    if name not in VOICES:
+        raise ForespeakError(f"Unknown voice {name!r}: choose one of {', '.join(VOICES)}.")
+    return VOICES[name]
+
+
 def pick_device(name: str = "auto") -> torch.device:
     """cuda, cpu, or whichever is there."""
     if name not in ("auto", "cpu", "cuda"):
@@ -102,10 +109,8 @@ class Engine:
     @classmethod
     def load(cls, voice: str = "joe", device: str = "auto") -> "Engine":
         """A voice by name, on the chosen device."""
-        if voice not in VOICES:
-            raise ForespeakError(f"Unknown voice {voice!r}: choose one of {', '.join(VOICES)}.")
-        chosen = pick_device(device)
-        return cls(VOICES[voice](chosen), chosen)
+        build, chosen = find_voice(voice), pick_device(device)
+        return cls(build(chosen), chosen)
 
     def synthesize(self, text: str, settings: Settings) -> Iterator[Event]:
         """Speak: events in the order in which things happen; closing the iterator cancels.
@@ -168,7 +173,7 @@ class Engine:
         rule = find_rule(settings.rule)
         sampling, noise = settings.sampling, Noise(settings.seed, index)
         length = plan.sentence.frames * self.voice.codec.num_codebooks
-        target = self.voice.target(plan, slack=0)
+        target = self.voice.target(plan)
         if settings.gamma == 0:
             return autoregressive(target, length, sampling, rule, noise)
         drafter = self.voice.drafter(plan, sampling)

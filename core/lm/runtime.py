@@ -49,14 +49,10 @@ class DecoderRuntime:
             self.phase = decoder.phase.weight.detach().to(device)
 
     @torch.inference_mode()
-    def start(self, cond: Tensor, guess: Tensor, slack: int) -> "DecoderState":
-        """A sentence of T frames: cond [T, cond_width], guess [T, code_dim].
-
-        slack: how many tokens beyond the sentence's last a pass may touch.
-        """
+    def start(self, cond: Tensor, guess: Tensor) -> "DecoderState":
+        """A sentence of T frames: cond [T, cond_width], guess [T, code_dim]."""
         frames = F.linear(cond, self.cond) + F.linear(guess, self.guess)
-        base = (frames[:, None] + self.phase).flatten(0, 1)
-        return self._state(F.pad(base, (0, 0, 0, slack)))
+        return self._state((frames[:, None] + self.phase).flatten(0, 1))
 
     def _state(self, base: Tensor) -> "DecoderState":
         return DecoderState(self.config, len(base), ViewPass(self, base))

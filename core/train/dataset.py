@@ -67,7 +67,7 @@ def collate(utterances: list[Utterance]) -> Batch:
 
 
 def batches(
-    utterances: list[Utterance], max_frames: int, rng: random.Random | None
+    utterances: list[Utterance], rng: random.Random | None = None, max_frames: int = 1000
 ) -> Iterator[Batch]:
     """One pass over the utterances in batches of like lengths; shuffled if `rng` is given."""
 

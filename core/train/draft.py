@@ -5,21 +5,29 @@ Kullback-Leibler term has brought the two close, 1 - α itself is minimised (arX
 compares the divergences).
 """
 
-from dataclasses import asdict
+import random
+import zlib
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
 from torch import Tensor
+from tqdm import tqdm
 
+from core.decode import autoregressive
 from core.lm.checkpoint import save_checkpoint
-from core.lm.conditioner import Conditioner
+from core.lm.conditioner import Alignment, Conditioner
 from core.lm.decoder import Decoder, DecoderConfig
-from core.train.dataset import Batch, load_utterances
+from core.lm.runtime import DecoderRuntime
+from core.sampling import Noise, Sampling
+from core.train.dataset import Batch, Utterance, batches, load_utterances
 from core.train.loop import Losses, Trainer
+from core.verify import RULES
 from core.voices.joe import load_conditioner, load_decoder
 
 DRAFT = DecoderConfig(layers=1, width=256, heads=4, mlp=704)
 TEMPERATURE = 0.8
+RESPOKEN = 1000  # utterances that the target says anew
 
 
 def overlap(target_logits: Tensor, draft_logits: Tensor, temperature: float) -> Tensor:
@@ -29,14 +37,34 @@ def overlap(target_logits: Tensor, draft_logits: Tensor, temperature: float) -> 
     return torch.minimum(p, q).sum(-1)
 
 
-def distillation_losses(
-    conditioner: Conditioner, target: Decoder, draft: Decoder, batch: Batch
-) -> Losses:
+@dataclass(frozen=True)
+class Lesson:
+    """A batch with what the frozen models say of it.
+
+    cond, guess: the conditioner's output; logits: the target's, [N, Q, V], of the N valid frames.
+    """
+
+    batch: Batch
+    cond: Tensor
+    guess: Tensor
+    logits: Tensor
+
+    @property
+    def valid(self) -> Tensor:
+        return self.batch.valid
+
+
+@torch.no_grad()
+def teach(conditioner: Conditioner, target: Decoder, batch: Batch) -> Lesson:
+    """Ask the frozen models once, not once per epoch: the answers fit in memory as float16."""
+    cond, guess = conditioner(batch.alignment)
+    return Lesson(batch, cond, guess, target(batch.codes, cond, guess)[batch.valid].half())
+
+
+def distillation_losses(draft: Decoder, lesson: Lesson) -> Losses:
     """KL(p || q) at temperature 1 and 1 - α at the usual one; alpha0.. are per codebook."""
-    with torch.no_grad():
-        cond, guess = conditioner(batch.alignment)
-        wanted = target(batch.codes, cond, guess)[batch.valid]
-    given = draft(batch.codes, cond, guess)[batch.valid]
+    wanted = lesson.logits.float()
+    given = draft(lesson.batch.codes, lesson.cond, lesson.guess)[lesson.valid]
     log_p, log_q = wanted.log_softmax(-1), given.log_softmax(-1)
     divergence = (log_p.exp() * (log_p - log_q)).sum(-1).mean()
     alpha = overlap(wanted, given, TEMPERATURE).mean(0)
@@ -45,16 +73,42 @@ def distillation_losses(
     return {"loss": loss, "alpha": alpha.mean().detach(), "kl": divergence.detach(), **report}
 
 
+@torch.inference_mode()
+def respeak(conditioner: Conditioner, target: DecoderRuntime, utterance: Utterance) -> Utterance:
+    """The same phonemes and durations with tokens drawn from the target: in use, the draft
+    continues what the target said, not what the data hold."""
+    alignment = Alignment.from_durations(utterance.phonemes, utterance.durations)
+    cond, guess = conditioner(alignment)
+    length = utterance.codes.numel()
+    rounds = autoregressive(
+        target.start(cond[0], guess[0]),
+        length,
+        Sampling(TEMPERATURE),
+        RULES["lossless"],
+        Noise(zlib.crc32(utterance.text.encode())),
+    )
+    tokens = torch.tensor([token for r in rounds for token in r.tokens])
+    return replace(utterance, codes=tokens.view(-1, len(utterance.codes)).T)
+
+
 def run(tokens: Path, codebooks: Tensor, assets: Path, work: Path, minutes: float) -> None:
     """Distil a draft from the target in assets; writes the draft there."""
     conditioner = load_conditioner(assets / "conditioner.safetensors")
     target = load_decoder(assets / "target.safetensors", codebooks)
+    training, validation = load_utterances(tokens)
+    runtime = DecoderRuntime(target, torch.device("cpu"))
+    chosen = training[:RESPOKEN]
+    training += [respeak(conditioner, runtime, u) for u in tqdm(chosen, "respeaking")]
+    lessons = [
+        teach(conditioner, target, batch)
+        for batch in tqdm(list(batches(training, random.Random(0))), "asking the target")
+    ]
     draft = Decoder(DRAFT, codebooks)
     trainer = Trainer(
-        work / "draft.pt",
-        [draft],
-        lambda batch: distillation_losses(conditioner, target, draft, batch),
-        minutes,
+        work / "draft.pt", [draft], lambda lesson: distillation_losses(draft, lesson), minutes
     )
-    trainer.run(*load_utterances(tokens))
+    trainer.run(
+        lambda rng: iter(rng.sample(lessons, len(lessons))),
+        [teach(conditioner, target, batch) for batch in batches(validation)],
+    )
     save_checkpoint(assets / "draft.safetensors", draft, asdict(draft.config))

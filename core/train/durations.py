@@ -74,7 +74,7 @@ def train(
             elapsed = time.monotonic() - begin
             spent += elapsed
             bar.set_postfix(loss=f"{loss:.4f}", refresh=False)
-            bar.update(elapsed)
+            bar.update(min(elapsed, budget - bar.n))
     store(checkpoint, model, optimizer, spent)
 
 

@@ -9,11 +9,14 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from core.train.dataset import Batch, Utterance, batches
+from core.train.dataset import Batch
 from core.train.muon import Muon
 
 Losses = dict[str, Tensor]
 """Named scalars of one batch; "loss" is what is minimised, the rest is reported."""
+
+Epoch = Callable[[random.Random], Iterator[Batch]]
+"""One pass over the training batches, in an order of the given generator's choice."""
 
 SAVE_EVERY_S = 120.0
 
@@ -32,7 +35,6 @@ class Trainer:
         losses: Callable[[Batch], Losses],
         minutes: float,
         lr: float = 2e-3,
-        max_frames: int = 1000,
         seed: int = 0,
     ):
         self.checkpoint = checkpoint
@@ -40,7 +42,6 @@ class Trainer:
         self.losses = losses
         self.seconds = minutes * 60
         self.lr = lr
-        self.max_frames = max_frames
         self.spent = 0.0
         self.steps = 0
         self.rng = random.Random(seed)
@@ -48,11 +49,11 @@ class Trainer:
         if checkpoint.exists():
             self._resume()
 
-    def run(self, training: list[Utterance], validation: list[Utterance]) -> None:
+    def run(self, epoch: Epoch, validation: Sequence[Batch]) -> None:
         """Train; report validation at every save and at the end."""
         saved = monotonic()
         bar = tqdm(total=round(self.seconds), initial=round(self.spent), unit="s")
-        for batch in self._endless(training):
+        for batch in self._endless(epoch):
             begun = monotonic()
             report = self._step(batch)
             self.spent += monotonic() - begun
@@ -65,18 +66,18 @@ class Trainer:
                 self._save()
                 saved = monotonic()
                 scores = self.evaluate(validation)
-                tqdm.write(f"{self.checkpoint.stem} step {self.steps} validation {scores}")
+                bar.write(f"{self.checkpoint.stem} step {self.steps} validation {scores}")
             if done:
                 break
         bar.close()
 
     @torch.no_grad()
-    def evaluate(self, utterances: list[Utterance]) -> dict[str, float]:
+    def evaluate(self, validation: Sequence[Batch]) -> dict[str, float]:
         """Frame-weighted mean of every loss."""
         self.modules.eval()
         total: dict[str, float] = {}
         frames = 0
-        for batch in batches(utterances, self.max_frames, None):
+        for batch in validation:
             count = int(batch.valid.sum())
             frames += count
             for name, value in self.losses(batch).items():
@@ -84,9 +85,9 @@ class Trainer:
         self.modules.train()
         return {name: round(value / frames, 4) for name, value in total.items()}
 
-    def _endless(self, utterances: list[Utterance]) -> Iterator[Batch]:
+    def _endless(self, epoch: Epoch) -> Iterator[Batch]:
         while True:
-            yield from batches(utterances, self.max_frames, self.rng)
+            yield from epoch(self.rng)
 
     def _step(self, batch: Batch) -> dict[str, float]:
         left = max(0.0, 1 - self.spent / self.seconds)

@@ -5,6 +5,7 @@ Depth stacking (arXiv 2011.13635) spends most steps where they are cheap.
 """
 
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -14,7 +15,7 @@ from torch import Tensor
 from core.lm.checkpoint import save_checkpoint
 from core.lm.conditioner import Conditioner, ConditionerConfig
 from core.lm.decoder import Decoder, DecoderConfig
-from core.train.dataset import Batch, load_utterances
+from core.train.dataset import Batch, batches, load_utterances
 from core.train.loop import Losses, Trainer
 
 SHALLOW = DecoderConfig(layers=3, width=320, heads=5, mlp=832)
@@ -68,9 +69,9 @@ def run_conditioner(tokens: Path, codebooks: Tensor, work: Path, minutes: float)
         lambda batch: guess_losses(conditioner, latents, batch),
         minutes,
         lr=1e-3,
-        max_frames=500,
     )
-    trainer.run(*load_utterances(tokens))
+    training, validation = load_utterances(tokens)
+    trainer.run(partial(batches, training, max_frames=500), list(batches(validation)))
     return conditioner
 
 
@@ -94,4 +95,5 @@ def _train(
         lambda batch: token_losses(conditioner, decoder, batch),
         minutes,
     )
-    trainer.run(*load_utterances(tokens))
+    training, validation = load_utterances(tokens)
+    trainer.run(partial(batches, training), list(batches(validation)))

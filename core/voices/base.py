@@ -32,8 +32,8 @@ class Voice(Protocol):
     def plan(self, sentence: str, rate: float) -> Plan:
         """Phonemes, durations (at `rate` times the natural pace) and conditioning."""
 
-    def target(self, plan: Plan, slack: int) -> LanguageModel:
-        """The target at the sentence's beginning; a pass may touch `slack` tokens past its end."""
+    def target(self, plan: Plan) -> LanguageModel:
+        """The target at the sentence's beginning."""
 
     def drafter(self, plan: Plan, sampling: Sampling) -> Drafter:
         """The draft at the sentence's beginning."""

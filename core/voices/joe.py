@@ -70,11 +70,11 @@ class Joe:
         )
         return Plan(shown, Conditioning(cond[0], guess[0]))
 
-    def target(self, plan: Plan, slack: int) -> DecoderState:
-        return self._target.start(plan.conditioning.cond, plan.conditioning.guess, slack)
+    def target(self, plan: Plan) -> DecoderState:
+        return self._target.start(plan.conditioning.cond, plan.conditioning.guess)
 
     def drafter(self, plan: Plan, sampling: Sampling) -> DraftModel:
-        state = self._draft.start(plan.conditioning.cond, plan.conditioning.guess, slack=0)
+        state = self._draft.start(plan.conditioning.cond, plan.conditioning.guess)
         return DraftModel(state, sampling)
 
 
