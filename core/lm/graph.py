@@ -25,7 +25,7 @@ class StaticPass:
         self.capacity = capacity
         width, device = runtime.config.width, runtime.device
         self.base = torch.zeros(capacity, width, device=device)
-        self.rope, self.cache = runtime.buffers(capacity)
+        self.rope, self.keys, self.values = runtime.buffers(capacity)
         self._start = torch.zeros(1, dtype=torch.long, device=device)
         self._graphs: dict[tuple[int, int], Callable[[Tensor], Tensor]] = {}
 
@@ -44,17 +44,20 @@ class StaticPass:
         device = self._start.device
         where = self._start + torch.arange(m, device=device)
         seen = self._start + torch.arange(1 - window, m, device=device)
-        mask = band(m, window + m - 1, window).to(device) & (seen >= 0)
+        bias = band(m, window + m - 1, window).to(device).masked_fill(seen < 0, -torch.inf)
         seen = seen.clamp(min=0)
         x = self.base[where] + self.runtime.table[rows].sum(1)
         rope = self.rope[where]
-        for block, cache in zip(self.runtime.blocks, self.cache, strict=True):
+        for block, keys, values in zip(self.runtime.blocks, self.keys, self.values, strict=True):
 
-            def remember(new: Tensor, cache: Tensor = cache) -> Tensor:
-                cache.index_copy_(2, where, new)
-                return cache.index_select(2, seen)
+            def remember(
+                key: Tensor, value: Tensor, keys: Tensor = keys, values: Tensor = values
+            ) -> tuple[Tensor, Tensor]:
+                keys.index_copy_(2, where, key)
+                values.index_copy_(1, where, value)
+                return keys.index_select(2, seen), values.index_select(1, seen)
 
-            x = run_block(block, x, rope, remember, mask)
+            x = run_block(block, x, rope, remember, bias)
         return self.runtime.logits(x, phase)
 
     def _capture(self, rows: Tensor, phase: int) -> Callable[[Tensor], Tensor]:

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from core.lm.decoder import Decoder, DecoderConfig, rope_table
+from core.lm.decoder import Block, Decoder, DecoderConfig, rope_table
 from core.lm.linear import Linear, prepare_linear
 
 Pass = Callable[[int, list[list[int]]], Tensor]
@@ -38,7 +38,7 @@ class DecoderRuntime:
         self.device = device
         with torch.inference_mode():
             self.blocks = [_prepare_block(block, device) for block in decoder.blocks]
-            head = decoder.head_weight() * decoder.norm.weight
+            head = decoder.head_weight() * (decoder.norm.weight * self.config.width**0.5)
             self.heads = [
                 prepare_linear(weight, device, bias)
                 for weight, bias in zip(head, decoder.head_bias.detach(), strict=True)
@@ -57,16 +57,18 @@ class DecoderRuntime:
     def _state(self, base: Tensor) -> "DecoderState":
         return DecoderState(self.config, len(base), ViewPass(self, base))
 
-    def buffers(self, capacity: int) -> tuple[Tensor, Tensor]:
-        """Rotations [capacity, 1, 1, head / 2] and an empty cache [layers, 2, heads, ..., head]."""
+    def buffers(self, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Rotations [capacity, 1, 1, head / 2]; empty keys [layers, heads, head, capacity] and
+        values [layers, heads, capacity, head]."""
         c = self.config
         head = c.width // c.heads
         rope = rope_table(capacity, head)[:, None, None].to(self.device)
-        return rope, torch.zeros(c.layers, 2, c.heads, capacity, head, device=self.device)
+        keys = torch.zeros(c.layers, c.heads, head, capacity, device=self.device)
+        return rope, keys, torch.zeros_like(keys.mT, memory_format=torch.contiguous_format)
 
     def logits(self, x: Tensor, start: int) -> Tensor:
         """Rows [m, width] of positions from `start`, each through its own codebook's head."""
-        x = F.rms_norm(x, x.shape[-1:], eps=1e-6)
+        x = unit(x)
         Q = self.config.num_codebooks
         logits = torch.empty(len(x), self.config.codebook_size, device=x.device)
         for row in range(min(Q, len(x))):
@@ -74,11 +76,16 @@ class DecoderRuntime:
         return logits
 
 
-def _prepare_block(block: torch.nn.Module, device: torch.device) -> PreparedBlock:
+def _prepare_block(block: Block, device: torch.device) -> PreparedBlock:
+    """Fold in what is constant: norm weights, the norm's sqrt(width), attention's 1/sqrt(head)."""
+    width = block.qkv.in_features
+    qkv = block.qkv.weight * (block.norm_attention.weight * width**0.5)
+    qkv[:width] *= (width // block.heads) ** -0.5
+    gate_up = block.gate_up.weight * (block.norm_mlp.weight * width**0.5)
     return PreparedBlock(
-        prepare_linear(block.qkv.weight * block.norm_attention.weight, device),
+        prepare_linear(qkv, device),
         prepare_linear(block.out.weight, device),
-        prepare_linear(block.gate_up.weight * block.norm_mlp.weight, device),
+        prepare_linear(gate_up, device),
         prepare_linear(block.down.weight, device),
     )
 
@@ -159,7 +166,7 @@ class ViewPass:
         """base: the part of the input that is known before any token, [S, width]."""
         self._runtime = runtime
         self._base = base
-        self._rope, self._cache = runtime.buffers(len(base))
+        self._rope, self._keys, self._values = runtime.buffers(len(base))
 
     def __call__(self, start: int, table_rows: list[list[int]]) -> Tensor:
         """Logits [m, V] of positions from `start`."""
@@ -167,42 +174,52 @@ class ViewPass:
         stop, first = start + m, max(0, start - window + 1)
         x = self._base[start:stop] + self._runtime.table[torch.tensor(table_rows)].sum(1)
         rope = self._rope[start:stop]
-        mask = band(m, stop - first, window) if m > 1 else None
-        for block, cache in zip(self._runtime.blocks, self._cache, strict=True):
+        bias = band(m, stop - first, window)
+        for block, keys, values in zip(self._runtime.blocks, self._keys, self._values, strict=True):
 
-            def remember(new: Tensor, cache: Tensor = cache) -> Tensor:
-                cache[:, :, start:stop] = new
-                return cache[:, :, first:stop]
+            def remember(
+                key: Tensor, value: Tensor, keys: Tensor = keys, values: Tensor = values
+            ) -> tuple[Tensor, Tensor]:
+                keys[:, :, start:stop] = key
+                values[:, start:stop] = value
+                return keys[:, :, first:stop], values[:, first:stop]
 
-            x = run_block(block, x, rope, remember, mask)
+            x = run_block(block, x, rope, remember, bias)
         return self._runtime.logits(x, start)
 
 
 def band(m: int, width: int, window: int) -> Tensor:
-    """Which of the last `width` positions each of the last m may attend to; bool [m, width]."""
+    """0 where the last m of `width` positions may attend to, -inf elsewhere; [m, width]."""
     distance = torch.arange(width - m, width)[:, None] - torch.arange(width)
-    return (distance >= 0) & (distance < window)
+    hidden = (distance < 0) | (distance >= window)
+    return torch.zeros(m, width).masked_fill_(hidden, -torch.inf)
 
 
 def run_block(
     block: PreparedBlock,
     x: Tensor,
     rope: Tensor,
-    remember: Callable[[Tensor], Tensor],
-    mask: Tensor | None,
+    remember: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]],
+    bias: Tensor,
 ) -> Tensor:
     """One layer over m rows; x [m, width], rope [m, 1, 1, head / 2].
 
-    remember: stores keys and values [2, heads, m, head] and returns all that the rows may
-    attend to, [2, heads, n, head], of which mask [m, n] hides some.
+    remember: stores keys [heads, head, m] and values [heads, m, head], and returns all that
+    the rows may attend to, n of each; bias [m, n] is -inf where a row must not look.
     """
     m, width = x.shape
     head = 2 * rope.shape[-1]
-    qkv = block.qkv(F.rms_norm(x, (width,), eps=1e-6)).float().view(m, 3, -1, head)
+    qkv = block.qkv(unit(x)).float().view(m, 3, -1, head)
     torch.view_as_complex(qkv[:, :2].unflatten(-1, (-1, 2))).mul_(rope)
-    key, value = remember(qkv[:, 1:].permute(1, 2, 0, 3))
-    query = qkv[:, 0].transpose(0, 1)
-    mixed = F.scaled_dot_product_attention(query[None], key[None], value[None], attn_mask=mask)
-    x = x + block.out(mixed[0].transpose(0, 1).reshape(m, width))
-    gate, up = block.gate_up(F.rms_norm(x, (width,), eps=1e-6)).chunk(2, -1)
+    query, key, value = qkv.unbind(1)
+    keys, values = remember(key.permute(1, 2, 0), value.transpose(0, 1))
+    # At these sizes two products beat the fused kernel, and keys that lie transposed help.
+    attention = torch.baddbmm(bias, query.transpose(0, 1), keys).softmax(-1)
+    x = x + block.out(torch.bmm(attention, values).transpose(0, 1).reshape(m, width))
+    gate, up = block.gate_up(unit(x)).chunk(2, -1)
     return x + block.down(F.silu(gate) * up)
+
+
+def unit(x: Tensor) -> Tensor:
+    """Rows scaled to length 1: RMSNorm without its constants, which the weights have taken."""
+    return x / torch.linalg.vector_norm(x, dim=-1, keepdim=True)
