@@ -14,6 +14,9 @@ from torch import Tensor
 
 from core.errors import ForespeakError
 
+TINY = 1e-30
+"""Stands in for temperatures and top-p below it, which float32 might round to zero."""
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -29,7 +32,7 @@ class Sampling:
             raise ForespeakError(
                 f"Temperature {self.temperature} is out of range: choose 0 (greedy) to 5."
             )
-        if self.top_k < 0:
+        if not self.top_k >= 0:
             raise ForespeakError(f"Top-k {self.top_k} is out of range: choose 0 (off) or more.")
         if not 0 < self.top_p <= 1:
             raise ForespeakError(f"Top-p {self.top_p} is out of range: choose above 0, up to 1.")
@@ -46,7 +49,7 @@ def probs(logits: Tensor, sampling: Sampling) -> Tensor:
     if sampling.temperature == 0:
         return torch.zeros_like(logits).scatter_(-1, logits.argmax(-1, keepdim=True), 1)
     # The maximum goes first: a tiny temperature must not overflow.
-    logits = (logits - logits.amax(-1, keepdim=True)) / sampling.temperature
+    logits = (logits - logits.amax(-1, keepdim=True)) / max(sampling.temperature, TINY)
     if 0 < sampling.top_k < logits.shape[-1]:
         kept = logits.topk(sampling.top_k, -1)
         logits = torch.full_like(logits, -torch.inf).scatter_(-1, kept.indices, kept.values)
@@ -54,7 +57,7 @@ def probs(logits: Tensor, sampling: Sampling) -> Tensor:
     if sampling.top_p < 1:
         ordered, order = result.sort(-1, descending=True)
         before = ordered.cumsum(-1) - ordered
-        ordered = torch.where(before < sampling.top_p, ordered, 0)
+        ordered = torch.where(before < max(sampling.top_p, TINY), ordered, 0)
         result = torch.zeros_like(result).scatter_(-1, order, ordered)
         result /= result.sum(-1, keepdim=True)
     return result
@@ -112,7 +115,8 @@ class Noise:
     BLOCK = 64
 
     def __init__(self, seed: int, stream: int = 0):
-        self._key = (seed % 2**64, stream)
+        # A dtype of its own: from large Python integers numpy would make inexact floats.
+        self._key = np.array((seed % 2**64, stream), dtype=np.uint64)
         self._blocks: dict[tuple[int, int, int], np.ndarray] = {}
 
     def uniform(self, lane: Lane, position: int) -> float:

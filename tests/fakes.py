@@ -1,0 +1,236 @@
+"""Stand-ins that make decoding exact and instant: toy languages, toy models, enumerated noise."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import accumulate, pairwise, product
+from typing import TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from core.lm.decoder import Decoder, DecoderConfig
+from core.sampling import Lane
+
+Result = TypeVar("Result")
+Language = Callable[[tuple[int, ...]], Tensor]
+"""prefix -> logits [V], float64, of the token that follows."""
+Key = Callable[[Lane, int], tuple[Lane, int]]
+
+
+def language(seed: int, size: int = 3, codebooks: int = 2, zeros: bool = False) -> Language:
+    """A random language in which the whole prefix and the codebook phase decide what follows.
+
+    zeros: some entries are impossible (which ones depends on the prefix; one always stays).
+    """
+    phases = np.random.default_rng(seed).gamma(1.0, size=(codebooks, size)) + 0.05
+
+    @cache
+    def follow(prefix: tuple[int, ...]) -> Tensor:
+        rng = np.random.default_rng((seed, len(prefix), *prefix))
+        weights = phases[len(prefix) % codebooks] * (rng.gamma(1.0, size=size) + 0.05)
+        if zeros:
+            keep = rng.random(size) < 0.6
+            keep[rng.integers(size)] = True
+            weights = weights * keep
+        return torch.from_numpy(weights / weights.sum()).log()
+
+    return follow
+
+
+def blend(target: Language, seed: int, share: float = 0.5) -> Language:
+    """A draft of `target`: partly right, partly a language of its own."""
+    size = len(target(()))
+    other = language(seed, size)
+
+    @cache
+    def follow(prefix: tuple[int, ...]) -> Tensor:
+        return (share * target(prefix).exp() + (1 - share) * other(prefix).exp()).log()
+
+    return follow
+
+
+def disjoint(target: Language, seed: int) -> tuple[Language, Language]:
+    """Two languages that never agree: each says only what the other cannot."""
+
+    @cache
+    def split(prefix: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+        logits = target(prefix)
+        rng = np.random.default_rng((seed, *prefix))
+        mine = torch.zeros(len(logits), dtype=torch.bool)
+        mine[rng.permutation(len(logits))[: rng.integers(1, len(logits))]] = True
+        return logits.masked_fill(~mine, -torch.inf), logits.masked_fill(mine, -torch.inf)
+
+    return (lambda prefix: split(prefix)[0]), (lambda prefix: split(prefix)[1])
+
+
+class ToyModel:
+    """A language behind the `LanguageModel` protocol, as strict as the real decoder state."""
+
+    def __init__(self, follow: Language, capacity: int = 10**9):
+        self.length = 0
+        self.tokens: list[int] = []
+        self.passes: list[int] = []
+        self._follow = follow
+        self._capacity = capacity
+
+    def forward(self, tokens: Sequence[int]) -> Tensor:
+        begin = self.length == 0
+        m = len(tokens) + begin
+        if m == 0 or self.length + m > self._capacity:
+            raise ValueError(f"{m} positions from {self.length} do not fit {self._capacity}")
+        self.tokens.extend(tokens)
+        start, self.length = self.length, self.length + m
+        self.passes.append(m)
+        return torch.stack(
+            [self._follow(tuple(self.tokens[:n])) for n in range(start, self.length)]
+        )
+
+    def rollback(self, length: int) -> None:
+        if not 0 <= length <= self.length:
+            raise ValueError(f"cannot roll back from {self.length} to {length}")
+        self.length = length
+        del self.tokens[max(0, length - 1) :]
+
+
+def sequence_probs(
+    length: int, follow: Callable[[tuple[int, ...]], Tensor]
+) -> dict[tuple[int, ...], float]:
+    """The joint distribution of `length` tokens, from each prefix's distribution [V]."""
+    size = len(follow(()))
+    joint = {}
+    for tokens in product(range(size), repeat=length):
+        weight = 1.0
+        for n, token in enumerate(tokens):
+            weight *= float(follow(tokens[:n])[token])
+        joint[tokens] = weight
+    return joint
+
+
+def total_variation(p: dict[tuple[int, ...], float], q: dict[tuple[int, ...], float]) -> float:
+    """Half the sum of absolute differences; also counts mass that one of them lacks."""
+    return sum(abs(p.get(key, 0) - q.get(key, 0)) for key in p.keys() | q.keys()) / 2
+
+
+class Branches:
+    """The decisions of one run, replayed and varied so that every path is taken once."""
+
+    def __init__(self) -> None:
+        self._taken: list[tuple[int, list[tuple[int, float]]]] = []
+        self._step = 0
+        self.weight = 1.0
+
+    def choose(self, weights: Sequence[float]) -> int:
+        """An index; the caller is taken through each that has weight."""
+        if self._step == len(self._taken):
+            total = sum(weights)
+            # Slivers are rounding: all of them together weigh less than any tolerance here.
+            options = [(i, w / total) for i, w in enumerate(weights) if w > 1e-15 * total]
+            self._taken.append((0, options))
+        which, options = self._taken[self._step]
+        self._step += 1
+        self.weight *= options[which][1]
+        return options[which][0]
+
+    def advance(self) -> bool:
+        """Go to the next path, depth first; False after the last."""
+        self._step, self.weight = 0, 1.0
+        while self._taken:
+            which, options = self._taken.pop()
+            if which + 1 < len(options):
+                self._taken.append((which + 1, options))
+                return True
+        return False
+
+
+class EnumeratedNoise:
+    """Takes the place of `Noise` and stands for all its values at once.
+
+    Each (lane, position) holds one number u, of which only an interval is known. A decision
+    cuts the interval, follows one part, and weighs it: so a number that is read again, by
+    another model or in a later round, is the same number, as with the real noise.
+    The Gumbel lane is a shared u as well: what matters is that draft and target share it and
+    that each alone draws from its own distribution.
+    """
+
+    def __init__(self, branches: Branches, key: Key = lambda lane, position: (lane, position)):
+        """key: which number to read for a lane and position (mutants merge what must differ)."""
+        self._branches = branches
+        self._key = key
+        self._known: dict[tuple[Lane, int], tuple[float, float]] = defaultdict(lambda: (0.0, 1.0))
+
+    def at(self, position: int) -> "EnumeratedDraws":
+        return EnumeratedDraws(self, position)
+
+    def decide(self, lane: Lane, position: int, edges: Sequence[float]) -> int:
+        """Which of the parts that `edges` (rising, up to 1) cut [0, 1) into holds u."""
+        key = self._key(lane, position)
+        low, high = self._known[key]
+        first = bisect_right(edges, low)
+        cuts = [low, *(edge for edge in edges[first:] if edge < high), high]
+        widths = [right - left for left, right in pairwise(cuts)]
+        part = self._branches.choose(widths)
+        self._known[key] = cuts[part], cuts[part + 1]
+        return first + part
+
+
+class EnumeratedDraws:
+    """`Draws` of the round that begins at `position`."""
+
+    def __init__(self, noise: EnumeratedNoise, position: int):
+        self._noise = noise
+        self._position = position
+
+    def draft(self, row: int, probabilities: Tensor) -> int:
+        return self._draw(Lane.DRAFT, row, probabilities)
+
+    def accept(self, row: int, probability: float) -> bool:
+        edges = [min(probability, 1.0), 1.0]
+        return self._noise.decide(Lane.ACCEPT, self._position + row, edges) == 0
+
+    def resample(self, row: int, probabilities: Tensor) -> int:
+        return self._draw(Lane.RESAMPLE, row, probabilities)
+
+    def gumbel(self, row: int, probabilities: Tensor) -> int:
+        return self._draw(Lane.GUMBEL, row, probabilities)
+
+    def _draw(self, lane: Lane, row: int, probabilities: Tensor) -> int:
+        edges = list(accumulate(probabilities.tolist()))
+        edges = [min(edge / edges[-1], 1.0) for edge in edges]
+        return self._noise.decide(lane, self._position + row, edges)
+
+
+def every_path(run: Callable[[Branches], Result]) -> Iterator[tuple[float, Result]]:
+    """(weight, result) of `run` along each path through its decisions."""
+    branches = Branches()
+    more = True
+    while more:
+        result = run(branches)
+        yield branches.weight, result
+        more = branches.advance()
+
+
+def tiny_decoder(seed: int, layers: int = 2, window: int = 8) -> Decoder:
+    """A decoder of real architecture and no size, with every weight random and felt."""
+    config = DecoderConfig(
+        layers=layers,
+        width=32,
+        heads=4,
+        mlp=48,
+        cond_width=12,
+        window=window,
+        num_codebooks=3,
+        codebook_size=7,
+        code_dim=5,
+    )
+    rng = torch.Generator().manual_seed(seed)
+    shape = config.num_codebooks, config.codebook_size, config.code_dim
+    decoder = Decoder(config, torch.randn(shape, generator=rng))
+    with torch.no_grad():
+        for name, parameter in decoder.named_parameters():
+            drawn = torch.randn(parameter.shape, generator=rng)
+            # Normalisation weights away from 1, or forgetting to fold them in would not show.
+            parameter.copy_(1 + 0.3 * drawn if "norm" in name else 0.25 * drawn)
+    return decoder.eval()
