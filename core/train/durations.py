@@ -22,7 +22,7 @@ from core.train.dataset import Utterance, load_utterances
 
 CONFIG = DurationConfig(dropout=0.1)
 LEARNING_RATE = 2e-3
-BATCH = 32  # utterances, about 1,700 phonemes
+BATCH = 32  # utterances, about 1,600 phonemes
 WARM_UP = 0.03  # of the time
 CHECKPOINT_SECONDS = 60
 
