@@ -1,16 +1,17 @@
 """Modules as safetensors: float16 weights, sizes in the header."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from torch import Tensor, nn
+from torch import nn
 
 from core.errors import ForespeakError
+
+Module = TypeVar("Module", bound=nn.Module)
 
 
 def save_checkpoint(path: Path, module: nn.Module, config: Mapping[str, Any]) -> None:
@@ -22,14 +23,16 @@ def save_checkpoint(path: Path, module: nn.Module, config: Mapping[str, Any]) ->
     partial.replace(path)  # a run that is killed leaves the old file or the new one
 
 
-def load_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Config and float32 state of what `save_checkpoint` wrote."""
+def load_checkpoint(path: Path, build: Callable[[dict[str, Any]], Module]) -> Module:
+    """What `save_checkpoint` wrote: `build` makes the module of a config; float32, evaluating."""
     try:
         with safe_open(path, framework="pt") as file:
             config = json.loads(file.metadata()["config"])
-            state = {name: file.get_tensor(name).to(torch.float32) for name in file.keys()}  # noqa: SIM118
+            state = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
+        module = build(config)
+        module.load_state_dict(state)
     except FileNotFoundError as error:
         raise ForespeakError(f"{path} is missing: restore it, e.g. git checkout.") from error
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+    except (OSError, SafetensorError, RuntimeError, KeyError, TypeError, ValueError) as error:
         raise ForespeakError(f"{path} is damaged: restore it, e.g. git checkout.") from error
-    return config, state
+    return module.eval()

@@ -7,10 +7,13 @@ take as a hint about where in the codebooks' space the frame will lie.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from core.lm.checkpoint import load_checkpoint
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class Conditioner(nn.Module):
         self.config = c = config
         self.embed = nn.Embedding(c.symbols, c.phoneme_width)
         self.phoneme_blocks = nn.ModuleList(
-            ConvBlock(c.phoneme_width, 5, c.dropout) for _ in range(c.phoneme_blocks)
+            ConvBlock(c.phoneme_width, 9, c.dropout) for _ in range(c.phoneme_blocks)
         )
         self.place = nn.Linear(3, c.phoneme_width)
         self.to_frame = nn.Linear(c.steps * c.phoneme_width, c.width)
@@ -112,3 +115,8 @@ class Conditioner(nn.Module):
             x = block(x, used.float())
         x = self.norm(x)
         return x, self.guess(x)
+
+
+def load_conditioner(path: Path) -> Conditioner:
+    """From a checkpoint; ForespeakError if it is missing or damaged."""
+    return load_checkpoint(path, lambda config: Conditioner(ConditionerConfig(**config)))

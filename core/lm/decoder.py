@@ -9,10 +9,13 @@ map of the entry's own codebook vector.
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from core.lm.checkpoint import load_checkpoint
 
 
 @dataclass(frozen=True)
@@ -130,3 +133,8 @@ class Decoder(nn.Module):
             x = block(x, rope, mask)
         x = self.norm(x).view(B, T, Q, -1)
         return torch.einsum("btqd,qvd->btqv", x, self.head_weight()) + self.head_bias
+
+
+def load_decoder(path: Path, codebooks: Tensor) -> Decoder:
+    """From a checkpoint, over these codebooks; ForespeakError if it is missing or damaged."""
+    return load_checkpoint(path, lambda config: Decoder(DecoderConfig(**config), codebooks))

@@ -5,17 +5,15 @@ it on average. Nothing is drawn at random: a text at a rate always has the same 
 keeps blind A/B listening about the decoding and nothing else.
 """
 
-import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from core.errors import ForespeakError
+from core.lm.checkpoint import load_checkpoint
 from core.lm.conditioner import ConvBlock
 
 SLOWEST, FASTEST = 0.5, 2.0
@@ -67,31 +65,6 @@ class DurationPredictor(nn.Module):
             )
         return round_durations(self(phonemes[None])[0].double() / rate)
 
-    def save(self, path: Path) -> None:
-        """Write the weights as fp16 with the sizes in the metadata, whole or not at all."""
-        weights = {name: w.detach().half().contiguous() for name, w in self.state_dict().items()}
-        partial = path.with_suffix(".partial")
-        save_file(weights, partial, metadata={"config": json.dumps(asdict(self.config))})
-        partial.replace(path)
-
-    @classmethod
-    def load(cls, path: Path) -> "DurationPredictor":
-        """Read what `save` wrote, ready to predict; ForespeakError if that cannot be."""
-        try:
-            with safe_open(path, "pt") as file:
-                predictor = cls(DurationConfig(**json.loads(file.metadata()["config"])))
-                names = file.keys()
-                predictor.load_state_dict({name: file.get_tensor(name) for name in names})
-        except FileNotFoundError as error:
-            raise ForespeakError(
-                f"The duration predictor {path} is missing: restore the assets folder."
-            ) from error
-        except (OSError, SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise ForespeakError(
-                f"The duration predictor {path} is damaged: restore the assets folder."
-            ) from error
-        return predictor.eval()
-
 
 def round_durations(expected: Tensor) -> Tensor:
     """Whole durations, int64 [P], each at least 1, that keep to the timeline of `expected` [P].
@@ -103,3 +76,8 @@ def round_durations(expected: Tensor) -> Tensor:
     ends = expected.cumsum(0).round().long()
     ends = (ends - place).clamp(min=0).cummax(0).values + place
     return ends.diff(prepend=ends.new_zeros(1))
+
+
+def load_durations(path: Path) -> DurationPredictor:
+    """From a checkpoint; ForespeakError if it is missing or damaged."""
+    return load_checkpoint(path, lambda config: DurationPredictor(DurationConfig(**config)))

@@ -16,16 +16,16 @@ from tqdm import tqdm
 
 from core.decode import autoregressive
 from core.lm.checkpoint import save_checkpoint
-from core.lm.conditioner import Alignment, Conditioner
-from core.lm.decoder import Decoder, DecoderConfig
+from core.lm.conditioner import Alignment, Conditioner, load_conditioner
+from core.lm.decoder import Decoder, load_decoder
 from core.lm.runtime import DecoderRuntime
 from core.sampling import Noise, Sampling
 from core.train.dataset import Batch, Utterance, batches, load_utterances
 from core.train.loop import Losses, Trainer
+from core.train.target import restack
 from core.verify import RULES
-from core.voices.joe import load_conditioner, load_decoder
 
-DRAFT = DecoderConfig(layers=1, width=256, heads=4, mlp=704)
+DRAFT_LAYERS = 1
 TEMPERATURE = 0.8
 RESPOKEN = 1000  # utterances that the target says anew
 
@@ -103,7 +103,7 @@ def run(tokens: Path, codebooks: Tensor, assets: Path, work: Path, minutes: floa
         teach(conditioner, target, batch)
         for batch in tqdm(list(batches(training, random.Random(0))), "asking the target")
     ]
-    draft = Decoder(DRAFT, codebooks)
+    draft = restack(target, DRAFT_LAYERS, codebooks)
     trainer = Trainer(
         work / "draft.pt", [draft], lambda lesson: distillation_losses(draft, lesson), minutes
     )

@@ -9,6 +9,7 @@ import math
 import random
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -17,7 +18,8 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.optim import AdamW, Optimizer
 from tqdm import tqdm
 
-from core.lm.durations import DurationConfig, DurationPredictor
+from core.lm.checkpoint import save_checkpoint
+from core.lm.durations import DurationConfig, DurationPredictor, load_durations
 from core.train.dataset import Utterance, load_utterances
 
 CONFIG = DurationConfig(dropout=0.1)
@@ -49,9 +51,9 @@ def run(tokens: Path, assets: Path, work: Path, minutes: float) -> None:
     fill_rare(model, training)
     calibrate(model, training)
     path = assets / "durations.safetensors"
-    model.save(path)
+    save_checkpoint(path, model, asdict(model.config))
     symbols = json.loads((assets / "phonemes.json").read_text(encoding="utf-8"))["ids"]
-    print("\n".join(report(DurationPredictor.load(path), validation, symbols)))
+    print("\n".join(report(load_durations(path), validation, symbols)))
 
 
 def train(

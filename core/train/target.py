@@ -41,22 +41,25 @@ def token_losses(conditioner: Conditioner, decoder: Decoder, batch: Batch) -> Lo
     return {"loss": per_codebook.mean() + 0.3 * error, "guess": error.detach(), **report}
 
 
-def deepen(shallow: Decoder, depth: int, codebooks: Tensor) -> Decoder:
-    """A decoder of `depth` layers, each a copy of the shallow one's layer at that height."""
-    layers = shallow.config.layers
-    deep = Decoder(replace(shallow.config, layers=depth), codebooks)
-    state = shallow.state_dict()
-    for name in deep.state_dict():
+def restack(decoder: Decoder, depth: int, codebooks: Tensor) -> Decoder:
+    """A decoder of `depth` layers, each a copy of the given one's layer at that height."""
+    layers = decoder.config.layers
+    result = Decoder(replace(decoder.config, layers=depth), codebooks)
+    given = decoder.state_dict()
+    state = result.state_dict()
+    for name in state:
+        source = name
         if name.startswith("blocks."):
             _, index, rest = name.split(".", 2)
-            state[name] = shallow.state_dict()[f"blocks.{int(index) * layers // depth}.{rest}"]
-    deep.load_state_dict(state)
-    # Repeated layers would add the same update several times over.
+            source = f"blocks.{int(index) * layers // depth}.{rest}"
+        state[name] = given[source]
+    result.load_state_dict(state)
+    # Repeated layers would add the same update several times over, omitted ones none at all.
     with torch.no_grad():
-        for block in deep.blocks:
+        for block in result.blocks:
             block.out.weight *= layers / depth
             block.down.weight *= layers / depth
-    return deep
+    return result
 
 
 def run_conditioner(tokens: Path, codebooks: Tensor, work: Path, minutes: float) -> Conditioner:
@@ -80,7 +83,7 @@ def run(tokens: Path, codebooks: Tensor, assets: Path, work: Path, minutes: floa
     conditioner = run_conditioner(tokens, codebooks, work, minutes * 0.15)
     shallow = Decoder(SHALLOW, codebooks)
     _train(work / "shallow.pt", conditioner, shallow, tokens, minutes * 0.2)
-    deep = deepen(shallow, DEPTH, codebooks)
+    deep = restack(shallow, DEPTH, codebooks)
     _train(work / "target.pt", conditioner, deep, tokens, minutes * 0.65)
     save_checkpoint(assets / "conditioner.safetensors", conditioner, asdict(conditioner.config))
     save_checkpoint(assets / "target.safetensors", deep, asdict(deep.config))

@@ -2,18 +2,15 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from core.codec.latent import LatentCodec
 from core.drafters import DraftModel
-from core.errors import ForespeakError
-from core.lm.checkpoint import load_checkpoint
-from core.lm.conditioner import Alignment, Conditioner, ConditionerConfig
-from core.lm.decoder import Decoder, DecoderConfig
-from core.lm.durations import DurationPredictor
+from core.lm.conditioner import Alignment, load_conditioner
+from core.lm.decoder import load_decoder
+from core.lm.durations import load_durations
 from core.lm.graph import GraphRuntime
 from core.lm.runtime import DecoderRuntime, DecoderState
 from core.sampling import Sampling
@@ -22,7 +19,6 @@ from core.text.phonemize import Phonemizer
 from core.trace import Sentence
 from core.voices.base import ASSETS, Plan
 
-Module = TypeVar("Module", bound=torch.nn.Module)
 STEPS = 4  # alignment steps (86.13 Hz) per codec frame
 
 
@@ -42,7 +38,7 @@ class Joe:
     def __init__(self, device: torch.device, folder: Path = ASSETS / "joe"):
         self.codec = LatentCodec.load(folder / "codec.safetensors", device)
         self._phonemize = Phonemizer()
-        self._durations = DurationPredictor.load(folder / "durations.safetensors")
+        self._durations = load_durations(folder / "durations.safetensors")
         codebooks = self.codec.codebooks.cpu()
         self._conditioner = load_conditioner(folder / "conditioner.safetensors").to(device)
         runtime = GraphRuntime if device.type == "cuda" else DecoderRuntime
@@ -76,25 +72,3 @@ class Joe:
     def drafter(self, plan: Plan, sampling: Sampling) -> DraftModel:
         state = self._draft.start(plan.conditioning.cond, plan.conditioning.guess)
         return DraftModel(state, sampling)
-
-
-def load_conditioner(path: Path) -> Conditioner:
-    """A conditioner in evaluation mode."""
-    config, state = load_checkpoint(path)
-    return _restore(Conditioner(ConditionerConfig(**config)), state, path)
-
-
-def load_decoder(path: Path, codebooks: Tensor) -> Decoder:
-    """A decoder over these codebooks [Q, V, code_dim], in evaluation mode."""
-    config, state = load_checkpoint(path)
-    return _restore(Decoder(DecoderConfig(**config), codebooks), state, path)
-
-
-def _restore(module: Module, state: dict[str, Tensor], path: Path) -> Module:
-    try:
-        module.load_state_dict(state)
-    except RuntimeError as error:
-        raise ForespeakError(
-            f"{path} does not fit this version: restore it, e.g. git checkout."
-        ) from error
-    return module.eval()

@@ -1,5 +1,6 @@
 """The duration predictor: totals, rounding, rates, files."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,8 @@ import torch
 from safetensors.torch import save_file
 
 from core.errors import ForespeakError
-from core.lm.durations import DurationConfig, DurationPredictor, round_durations
+from core.lm.checkpoint import save_checkpoint
+from core.lm.durations import DurationConfig, DurationPredictor, load_durations, round_durations
 
 ASSET = Path(__file__).parents[3] / "assets" / "joe" / "durations.safetensors"
 SENTENCE = torch.arange(1, 61)
@@ -87,8 +89,8 @@ def test_rate_out_of_range(predictor, rate):
 
 def test_file_round_trip(predictor, expected, tmp_path):
     path = tmp_path / "durations.safetensors"
-    predictor.save(path)
-    loaded = DurationPredictor.load(path)
+    save_checkpoint(path, predictor, asdict(predictor.config))
+    loaded = load_durations(path)
     assert loaded.config == predictor.config
     assert not loaded.training
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
@@ -99,11 +101,11 @@ def test_file_round_trip(predictor, expected, tmp_path):
 
 def test_missing_file(tmp_path):
     with pytest.raises(ForespeakError, match=r"nowhere.*is missing: restore"):
-        DurationPredictor.load(tmp_path / "nowhere.safetensors")
+        load_durations(tmp_path / "nowhere.safetensors")
 
 
 def cut_short(path: Path, predictor: DurationPredictor) -> None:
-    predictor.save(path)
+    save_checkpoint(path, predictor, asdict(predictor.config))
     path.write_bytes(path.read_bytes()[:-10])
 
 
@@ -113,7 +115,7 @@ def no_metadata(path: Path, predictor: DurationPredictor) -> None:
 
 def other_sizes(path: Path, predictor: DurationPredictor) -> None:
     predictor.config = DurationConfig(width=16, blocks=1, kernel=3)
-    predictor.save(path)
+    save_checkpoint(path, predictor, asdict(predictor.config))
 
 
 def not_weights(path: Path, _: DurationPredictor) -> None:
@@ -126,14 +128,14 @@ def test_damaged_file(predictor, tmp_path, damage):
     if damage:
         path = tmp_path / "durations.safetensors"
         damage(path, predictor)
-    with pytest.raises(ForespeakError, match=r"is damaged: restore the assets folder") as error:
-        DurationPredictor.load(path)
+    with pytest.raises(ForespeakError, match=r"is damaged: restore it") as error:
+        load_durations(path)
     assert "\n" not in str(error.value)
 
 
 def test_the_voice_takes_the_time_the_teacher_takes():
     phonemes = torch.tensor([int(i) for i in HER_VOICE.split()])
-    durations = DurationPredictor.load(ASSET).predict(phonemes)
+    durations = load_durations(ASSET).predict(phonemes)
     assert durations.sum().item() == pytest.approx(276, rel=0.1)
     assert durations.max() <= 20
     assert ASSET.stat().st_size <= 2_000_000
