@@ -30,11 +30,25 @@ class ConditionerConfig:
     dropout: float = 0.0
 
 
+BLANK = 254  # the teacher's pause after each phoneme; an id that the phoneme map leaves free
+
+
+def with_blanks(phonemes: Tensor) -> Tensor:
+    """Phonemes [P] with a blank between any two, [2 P - 1]: how the teacher reads them.
+
+    A phoneme and the blank behind it have durations of their own, and the latent depends on
+    where the one ends and the other begins.
+    """
+    result = torch.full((2 * len(phonemes) - 1,), BLANK, dtype=phonemes.dtype)
+    result[::2] = phonemes
+    return result
+
+
 @dataclass(frozen=True)
 class Alignment:
     """Which phoneme sounds at each alignment step, and where inside it.
 
-    phonemes: ids, [B, P] (0 pads); index: phoneme of each step, [B, steps * T];
+    phonemes: ids with blanks, [B, P] (0 pads); index: phoneme of each step, [B, steps * T];
     place: [B, steps * T, 3], see `place_features`.
     """
 

@@ -19,6 +19,7 @@ from torch.optim import AdamW, Optimizer
 from tqdm import tqdm
 
 from core.lm.checkpoint import save_checkpoint
+from core.lm.conditioner import BLANK
 from core.lm.durations import DurationConfig, DurationPredictor, load_durations
 from core.train.dataset import Utterance, load_utterances
 
@@ -169,10 +170,10 @@ def report(
 ) -> list[str]:
     """Lines: correlation and length ratio of all, then of each class of phonemes with errors."""
     expected, durations, phonemes = compare(model, utterances)
-    classes = {id_: classify(symbol) for symbol, id_ in symbols.items()}
+    classes = {id_: classify(symbol) for symbol, id_ in symbols.items()} | {BLANK: "blank"}
     names = [classes[id_] for id_ in phonemes.tolist()]
     lines = [describe("all", expected, durations)]
-    for name in ("vowel", "consonant", "space", "pause"):
+    for name in ("vowel", "consonant", "space", "pause", "blank"):
         chosen = torch.tensor([n == name for n in names])
         lines.append(describe(name, expected[chosen], durations[chosen]))
     return lines

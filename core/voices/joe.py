@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from core.codec.latent import LatentCodec
 from core.drafters import DraftModel
-from core.lm.conditioner import Alignment, load_conditioner
+from core.lm.conditioner import Alignment, load_conditioner, with_blanks
 from core.lm.decoder import load_decoder
 from core.lm.durations import load_durations
 from core.lm.graph import GraphRuntime
@@ -51,7 +52,7 @@ class Joe:
     @torch.inference_mode()
     def plan(self, sentence: str, rate: float) -> Plan:
         phonemes = self._phonemize(sentence)
-        ids = torch.tensor(phonemes.ids)
+        ids = with_blanks(torch.tensor(phonemes.ids))
         steps = self._durations.predict(ids, rate)
         steps[-1] += -int(steps.sum()) % STEPS
         alignment = Alignment.from_durations(ids, steps, STEPS).to(self._target.device)
@@ -61,7 +62,7 @@ class Joe:
             words=phonemes.words,
             phonemes=phonemes.symbols,
             word_index=phonemes.word_index,
-            durations=tuple((steps / STEPS).tolist()),
+            durations=shown_durations(steps),
             frames=cond.shape[1],
         )
         return Plan(shown, Conditioning(cond[0], guess[0]))
@@ -72,3 +73,9 @@ class Joe:
     def drafter(self, plan: Plan, sampling: Sampling) -> DraftModel:
         state = self._draft.start(plan.conditioning.cond, plan.conditioning.guess)
         return DraftModel(state, sampling)
+
+
+def shown_durations(steps: Tensor) -> tuple[float, ...]:
+    """Codec frames of each phoneme with the blank behind it, [P], of steps [2 P - 1]."""
+    pairs = F.pad(steps, (0, 1)).view(-1, 2).sum(1)
+    return tuple((pairs / STEPS).tolist())
