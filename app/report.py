@@ -1,0 +1,122 @@
+"""Results as tables for the terminal, and as rows for whoever else shows them."""
+
+from collections.abc import Iterable, Sequence
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from core.bench import Report, Spread
+from core.doctor import Check, State
+from core.trace import Trace, measure
+
+NONE = "–"
+
+
+def metric_rows(trace: Trace) -> list[tuple[str, str]]:
+    """(name, value with its unit) of a finished run."""
+    m = measure(trace)
+    rows = [
+        ("Audio length", f"{m.audio_s:.2f} s"),
+        ("Wall time", f"{m.wall_s:.2f} s"),
+        ("RTF", f"{m.rtf:.3f}"),
+        ("TTFA", f"{m.ttfa_s * 1000:.0f} ms"),
+        ("Underrun", f"{m.underrun_s:.2f} s"),
+        ("Tokens per second", f"{m.tokens_per_s:.0f}"),
+        ("Acceptance length", f"{m.acceptance_length:.2f}"),
+        ("Acceptance rate", percent(m.acceptance_rate)),
+    ]
+    rates = zip(range(len(m.per_codebook)), m.per_codebook, strict=True)
+    return rows + [(f"Acceptance rate, codebook {q}", percent(rate)) for q, rate in rates]
+
+
+def describe_run(trace: Trace) -> str:
+    """How the run was decoded, in one line."""
+    if trace.gamma == 0:
+        return f"baseline, {trace.rule} noise, seed {trace.seed}"
+    claim = "lossless" if trace.lossless else "not lossless"
+    rule = trace.rule if trace.rule == claim else f"{trace.rule} ({claim})"
+    return f"speculative, {rule}, γ {trace.gamma}, seed {trace.seed}"
+
+
+def say_table(trace: Trace) -> Table:
+    """Metrics of one run."""
+    table = _table(describe_run(trace), "", ">")
+    for row in metric_rows(trace):
+        table.add_row(*row)
+    return table
+
+
+def bench_table(report: Report) -> Table:
+    """Medians, with quartiles beside."""
+    title = (
+        f"{report.rule}, γ {report.gamma}, temperature {report.temperature:g}; "
+        f"{report.pairs} pairs, {report.device}, {report.threads} threads"
+    )
+    table = _table(title, "", ">median", ">quartiles")
+    for name, spread, digits in _bench_rows(report):
+        table.add_row(name, *_spread_cells(spread, digits))
+    return table
+
+
+def checks_table(checks: Iterable[Check]) -> Table:
+    """What was found, and what to do about what was not."""
+    marks = {
+        State.OK: Text("ok", "green"),
+        State.WARNING: Text("note", "yellow"),
+        State.BAD: Text("BAD", "bold red"),
+    }
+    table = _table(None, "", "", "found", "what to do")
+    for check in checks:
+        table.add_row(marks[check.state], check.name, Text(check.found), Text(check.remedy))
+    return table
+
+
+def percent(share: float | None) -> str:
+    """A share of 1; a dash where there is none."""
+    return NONE if share is None else f"{share:.1%}"
+
+
+def _bench_rows(report: Report) -> list[tuple[str, Spread | None, int]]:
+    rows: list[tuple[str, Spread | None, int]] = [
+        ("Baseline, tokens per second", report.baseline_tokens_per_s, 0),
+        ("Speculative, tokens per second", report.speculative_tokens_per_s, 0),
+        ("Speed-up", report.speedup, 2),
+        ("Predicted speed-up", report.predicted_speedup, 2),
+        ("Measured / predicted", report.measured_over_predicted, 2),
+        ("α", report.alpha, 3),
+        ("c", report.c, 3),
+        *((f"v({width})", spread, 2) for width, spread in report.v.items()),
+        ("Acceptance length", report.acceptance_length, 2),
+        ("Acceptance rate", report.acceptance_rate, 3),
+    ]
+    by_codebook = enumerate(report.acceptance_rate_per_codebook)
+    rows += [(f"Acceptance rate, codebook {q}", spread, 3) for q, spread in by_codebook]
+    return [
+        *rows,
+        ("Baseline TTFA, ms", report.baseline_ttfa_ms, 0),
+        ("Speculative TTFA, ms", report.ttfa_ms, 0),
+        ("Baseline RTF", report.baseline_rtf, 3),
+        ("Speculative RTF", report.rtf, 3),
+    ]
+
+
+def _spread_cells(spread: Spread | None, digits: int) -> Sequence[str]:
+    if spread is None:
+        return NONE, NONE
+    return f"{spread.median:.{digits}f}", f"{spread.q1:.{digits}f} to {spread.q3:.{digits}f}"
+
+
+def _table(title: str | None, *columns: str) -> Table:
+    """An empty table; a column whose heading begins with ">" is aligned right."""
+    headed = any(heading.strip(">") for heading in columns)
+    table = Table(
+        title=title,
+        title_justify="left",
+        box=box.SIMPLE if headed else None,
+        show_header=headed,
+    )
+    for heading in columns:
+        justify = "right" if heading.startswith(">") else "left"
+        table.add_column(heading.removeprefix(">"), justify=justify)
+    return table

@@ -1,0 +1,90 @@
+"""The command `say`: events in, sound out, one table at the end."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from app.report import say_table
+from app.sinks import Sink, to_int16
+from core.engine import AudioReady, Engine, Event, Finished, SentenceStarted, Settings, Started
+from core.trace import Trace
+
+
+def speak_and_report(
+    text: str,
+    settings: Settings,
+    voice: str,
+    device: str,
+    sinks: Sequence[Sink],
+    trace_path: Path | None,
+) -> None:
+    """Load the voice, speak into the sinks, print the metrics."""
+    progress = Console(stderr=True)
+    with progress.status("Loading the voice"):
+        engine = Engine.load(voice, device)
+    with show_progress(progress) as on_event:
+        trace = speak(engine, text, settings, sinks, on_event)
+    if trace_path:
+        trace.save(trace_path)
+    Console().print(say_table(trace))
+
+
+def speak(
+    engine: Engine,
+    text: str,
+    settings: Settings,
+    sinks: Sequence[Sink],
+    on_event: Callable[[Event], None],
+) -> Trace:
+    """Every piece of sound goes to every sink as soon as it is there."""
+    with ExitStack() as stack:
+        for sink in sinks:
+            stack.enter_context(sink)
+        events = stack.enter_context(closing(engine.synthesize(text, settings)))
+        for event in events:
+            on_event(event)
+            match event:
+                case Started(trace=trace):
+                    for sink in sinks:
+                        sink.begin(trace.sample_rate)
+                case AudioReady(samples=samples):
+                    pcm = to_int16(samples)
+                    for sink in sinks:
+                        sink.write(pcm)
+                case Finished(trace=trace):
+                    finished = trace
+    return finished
+
+
+@contextmanager
+def show_progress(console: Console) -> Iterator[Callable[[Event], None]]:
+    """A bar over the sentences, and how much sound there is; shown only on a terminal."""
+    columns = (
+        TextColumn("Speaking"),
+        BarColumn(),
+        TextColumn("sentence {task.completed} of {task.total}"),
+        TextColumn("{task.fields[sound]:.1f} s of sound"),
+        TimeElapsedColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("", total=1, sound=0.0)
+        made, sample_rate = 0, 1
+
+        def on_event(event: Event) -> None:
+            nonlocal made, sample_rate
+            match event:
+                case Started(trace=trace, sentences=sentences):
+                    sample_rate = trace.sample_rate
+                    bar.update(task, total=sentences)
+                case SentenceStarted(index=index):
+                    bar.update(task, completed=index + 1)
+                case AudioReady(samples=samples):
+                    made += len(samples)
+                    bar.update(task, sound=made / sample_rate)
+
+        yield on_event

@@ -1,0 +1,92 @@
+"""Opens the page: a port, a server on this computer, and the engine loading meanwhile."""
+
+import errno
+import os
+import socket
+import threading
+from contextlib import suppress
+
+import gradio as gr
+
+from app.page import ASSETS, build_page
+from app.studio import Studio
+from core.engine import Engine, find_voice, pick_device
+from core.errors import ForespeakError
+
+DEFAULT_PORT = 7860
+PORTS_TRIED = 100
+SYSTEM_FONTS = ["system-ui", "sans-serif"]
+MONO_FONTS = ["ui-monospace", "monospace"]
+
+
+def serve(host: str, port: int | None, browser: bool, voice: str, device: str) -> None:
+    """Serve the page until interrupted. Raises for a wrong voice, device, host or port."""
+    find_voice(voice)
+    pick_device(device)
+    studio = Studio(lambda: Engine.load(voice, device))
+    page = build_page(studio)
+    url = start(page, host, pick_port(host, port), browser)
+    print(f"Forespeak is at {url}  (Ctrl-C stops it)", flush=True)
+    threading.Thread(target=_load_early, args=(studio,), daemon=True).start()
+    try:
+        threading.Event().wait()
+    finally:
+        page.close(verbose=False)
+
+
+def start(page: gr.Blocks, host: str, port: int, browser: bool = False) -> str:
+    """Start serving and return the page's address."""
+    # Gradio asks its own server whether it is there; a proxy must not answer in its place.
+    for name in ("NO_PROXY", "no_proxy"):
+        os.environ[name] = ",".join(filter(None, (os.environ.get(name), "localhost", host)))
+    _, url, _ = page.launch(
+        server_name=host,
+        server_port=port,
+        inbrowser=browser,
+        share=False,
+        prevent_thread_lock=True,
+        quiet=True,
+        ssr_mode=False,
+        run_history=False,
+        footer_links=["api"],
+        css_paths=[ASSETS / "page.css"],
+        theme=gr.themes.Base(font=SYSTEM_FONTS, font_mono=MONO_FONTS),
+    )
+    return url
+
+
+def pick_port(host: str, port: int | None) -> int:
+    """The given port, which must be free; without one 7860 or the next free one."""
+    if port is not None:
+        if not _is_free(host, port):
+            raise ForespeakError(f"Port {port} is in use: choose another with --port.")
+        return port
+    for candidate in range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED):
+        if _is_free(host, candidate):
+            return candidate
+    raise ForespeakError(f"No port from {DEFAULT_PORT} on is free: choose one with --port.")
+
+
+def _is_free(host: str, port: int) -> bool:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            # As the server does: a port whose last user has just left counts as free.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except socket.gaierror as error:
+        raise ForespeakError(f"Cannot listen on {host} ({error.strerror}): check it.") from error
+    except PermissionError as error:
+        raise ForespeakError(f"Port {port} needs more rights: choose one above 1023.") from error
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            return False
+        raise ForespeakError(f"Cannot listen on {host} ({error.strerror}): check it.") from error
+    return True
+
+
+def _load_early(studio: Studio) -> None:
+    with suppress(ForespeakError):  # the page tells whoever opens it
+        studio.engine()

@@ -1,0 +1,139 @@
+"""This computer's loudspeakers, through PortAudio (sounddevice)."""
+
+import queue
+import threading
+from types import ModuleType, TracebackType
+from typing import Any
+
+import numpy as np
+
+from core.errors import ForespeakError
+
+
+class Speakers:
+    """Implements `Sink`: plays pieces as they arrive, and silence while none has.
+
+    Leaving it waits until all has been heard; leaving it on an exception falls silent at once.
+    """
+
+    def __init__(self) -> None:
+        """Raises if there is nothing to play on; opens nothing yet."""
+        self._sounddevice = _import_sounddevice()
+        self._device = _default_output(self._sounddevice)
+        self._pieces: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
+        self._rest = np.empty(0, np.int16)
+        self._heard = threading.Event()
+        self._resampler: Any = None
+        self._stream: Any = None
+
+    def begin(self, sample_rate: int) -> None:
+        rate = self._supported_rate(sample_rate)
+        if rate != sample_rate:
+            import soxr
+
+            self._resampler = soxr.ResampleStream(sample_rate, rate, 1, dtype="int16")
+        try:
+            self._stream = self._sounddevice.OutputStream(
+                samplerate=rate,
+                device=self._device["index"],
+                channels=1,
+                dtype="int16",
+                callback=self._fill,
+                finished_callback=self._heard.set,
+            )
+            self._stream.start()
+        except self._sounddevice.PortAudioError as error:
+            raise ForespeakError(
+                f"Cannot play on {self._device['name']}: close what else uses it, or drop --play."
+            ) from error
+
+    def write(self, pcm: np.ndarray) -> None:
+        if self._resampler:
+            pcm = self._resampler.resample_chunk(pcm)
+        self._pieces.put(pcm)
+
+    def __enter__(self) -> "Speakers":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._stream is None:
+            return
+        try:
+            if kind is None:
+                self._finish()
+        finally:
+            # Also where Ctrl-C ends the waiting: whatever is still queued is not played.
+            self._stream.abort()
+            self._stream.close()
+
+    def _finish(self) -> None:
+        if self._resampler:
+            nothing = np.empty(0, np.int16)
+            self._pieces.put(self._resampler.resample_chunk(nothing, last=True))
+        self._pieces.put(None)
+        self._heard.wait()
+
+    def _supported_rate(self, sample_rate: int) -> int:
+        """`sample_rate` if the device takes it, else the device's own; Hz."""
+        try:
+            self._sounddevice.check_output_settings(
+                device=self._device["index"], channels=1, dtype="int16", samplerate=sample_rate
+            )
+        except self._sounddevice.PortAudioError:
+            return int(self._device["default_samplerate"])
+        return sample_rate
+
+    def _fill(self, out: np.ndarray, frames: int, time: Any, status: Any) -> None:  # noqa: ARG002
+        """PortAudio's thread asks for the next samples; out [frames, 1]."""
+        filled, ended = 0, False
+        while filled < frames and not ended:
+            if not len(self._rest):
+                try:
+                    piece = self._pieces.get_nowait()
+                except queue.Empty:
+                    break
+                ended = piece is None
+                self._rest = np.empty(0, np.int16) if ended else piece
+            count = min(frames - filled, len(self._rest))
+            out[filled : filled + count, 0] = self._rest[:count]
+            self._rest = self._rest[count:]
+            filled += count
+        out[filled:] = 0
+        if ended:
+            raise self._sounddevice.CallbackStop
+
+
+def describe_outputs() -> str:
+    """The output devices, the default one first; raises if there are none."""
+    sounddevice = _import_sounddevice()
+    default = _default_output(sounddevice)
+    names = [d["name"] for d in sounddevice.query_devices() if d["max_output_channels"]]
+    return ", ".join(dict.fromkeys([default["name"], *names]))
+
+
+def _import_sounddevice() -> ModuleType:
+    try:
+        import sounddevice
+    except ModuleNotFoundError as error:
+        raise ForespeakError(
+            "The package sounddevice is missing: pip install -r requirements.txt."
+        ) from error
+    except OSError as error:  # PortAudio itself cannot be loaded
+        raise ForespeakError(
+            "The PortAudio library is missing: install it (Debian: apt install libportaudio2)."
+        ) from error
+    return sounddevice
+
+
+def _default_output(sounddevice: ModuleType) -> dict[str, Any]:
+    try:
+        return sounddevice.query_devices(kind="output")
+    except (sounddevice.PortAudioError, ValueError) as error:
+        raise ForespeakError(
+            "No audio output device was found: connect one, or write a file with -o."
+        ) from error

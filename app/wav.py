@@ -1,0 +1,58 @@
+"""WAV files, 16-bit mono."""
+
+import os
+import wave
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+
+from app.files import cannot_write, check_writable
+from core.errors import ForespeakError
+
+
+class WavFile:
+    """Implements `Sink`: a file that grows beside its place and is renamed once it is whole."""
+
+    def __init__(self, path: Path):
+        """Raises if there is no writing there; opens nothing yet."""
+        if path.suffix.lower() != ".wav":
+            raise ForespeakError(f"{path} is not a WAV file: name it {path.stem or 'speech'}.wav.")
+        check_writable(path)
+        self.path = path
+        # The process id keeps two commands that write the same file apart.
+        self._partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+        self._wave: wave.Wave_write | None = None
+
+    def begin(self, sample_rate: int) -> None:
+        try:
+            self._wave = wave.open(str(self._partial), "wb")  # noqa: SIM115 - closed in __exit__
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+        self._wave.setparams((1, 2, sample_rate, 0, "NONE", ""))
+
+    def write(self, pcm: np.ndarray) -> None:
+        try:
+            self._wave.writeframesraw(pcm.astype("<i2").tobytes())
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+
+    def __enter__(self) -> "WavFile":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._wave is None:
+            return
+        try:
+            self._wave.close()
+            if kind is None:
+                self._partial.replace(self.path)
+        except OSError as failure:
+            raise cannot_write(self.path, failure) from failure
+        finally:
+            self._partial.unlink(missing_ok=True)

@@ -1,0 +1,158 @@
+"""The command `doctor`: what this computer has, and what to do about what it lacks.
+
+It must run where packages are missing, so nothing but the standard library is imported above.
+
+`SHA256SUMS` lists a voice's files as `sha256sum` prints them; after new weights:
+`cd assets/joe && sha256sum *.json *.safetensors > SHA256SUMS`.
+"""
+
+import hashlib
+import os
+import platform
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from core.errors import ForespeakError
+
+ROOT = Path(__file__).parents[1]
+INSTALL = "pip install -r requirements.txt"
+RESTORE = "git checkout -- assets"
+
+
+class State(Enum):
+    """OK; WARNING: something works less well or not at all; BAD: it cannot speak."""
+
+    OK = "ok"
+    WARNING = "warning"
+    BAD = "bad"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at; `remedy` is empty where nothing is to be done."""
+
+    name: str
+    state: State
+    found: str
+    remedy: str = ""
+
+
+def examine(voice: str, device: str, audio: Callable[[], str]) -> list[Check]:
+    """All checks, in the order in which to mend things.
+
+    audio: names the output devices or raises ForespeakError; core knows no loudspeakers.
+    """
+    return [
+        check_python(),
+        *check_packages(ROOT / "requirements.txt"),
+        attempt("device", lambda: _describe_device(device), INSTALL),
+        check_cpu(),
+        _check_audio(audio),
+        *check_assets(ROOT / "assets" / voice),
+        attempt("speech", lambda: _speak(voice, device), "mend what is BAD above"),
+    ]
+
+
+def can_speak(checks: Iterable[Check]) -> bool:
+    """Whether nothing needed is missing."""
+    return all(check.state is not State.BAD for check in checks)
+
+
+def attempt(name: str, probe: Callable[[], str], remedy: str) -> Check:
+    """A check that is good if `probe` returns what it found, and bad if it raises."""
+    try:
+        return Check(name, State.OK, probe())
+    except ForespeakError as error:
+        return Check(name, State.BAD, str(error), remedy)
+    except Exception as error:
+        return Check(name, State.BAD, f"{type(error).__name__}: {error}", remedy)
+
+
+def check_python() -> Check:
+    """The interpreter and the system; an older Python does not get as far as this."""
+    found = f"{platform.python_version()}, {platform.system()} {platform.machine()}"
+    return Check("Python", State.OK, found)
+
+
+def check_packages(requirements: Path) -> Iterator[Check]:
+    """Every package that the requirements name, with its version."""
+    for line in requirements.read_text(encoding="utf-8").splitlines():
+        wanted = line.partition("#")[0].strip()
+        if not wanted:
+            continue
+        name = wanted.split(">=")[0]
+        try:
+            yield Check(name, State.OK, version(name))
+        except PackageNotFoundError:
+            yield Check(name, State.BAD, "missing", INSTALL)
+
+
+def check_cpu() -> Check:
+    """Threads, and the kernels that make verification cheap on a CPU."""
+    try:
+        import torch
+    except ImportError:
+        return Check("CPU", State.BAD, "PyTorch cannot be imported", INSTALL)
+    capability = torch.backends.cpu.get_cpu_capability()
+    found = f"{os.cpu_count()} cores, {torch.get_num_threads()} threads, {capability}"
+    if "fbgemm" in torch.backends.quantized.supported_engines:
+        return Check("CPU", State.OK, f"{found}, FBGEMM")
+    remedy = "expect several times slower decoding: use a GPU or an x86-64 CPU with AVX2"
+    return Check("CPU", State.WARNING, f"{found}, no FBGEMM", remedy)
+
+
+def check_assets(folder: Path) -> Iterator[Check]:
+    """Every file that the voice's SHA256SUMS lists."""
+    sums = folder / "SHA256SUMS"
+    try:
+        lines = sums.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        yield Check(f"assets/{folder.name}", State.WARNING, "no SHA256SUMS to check by", RESTORE)
+        return
+    for line in lines:
+        digest, name = line.split(maxsplit=1)
+        name = name.lstrip("*")  # sha256sum's mark of a binary file
+        yield _check_file(folder / name, digest)
+
+
+def _check_file(path: Path, digest: str) -> Check:
+    name = f"assets/{path.parent.name}/{path.name}"
+    try:
+        with path.open("rb") as file:
+            found = hashlib.sha256(file.read()).hexdigest()
+    except OSError as error:
+        return Check(name, State.BAD, str(error.strerror), RESTORE)
+    if found != digest:
+        return Check(name, State.BAD, "damaged: its checksum differs", RESTORE)
+    return Check(name, State.OK, f"{path.stat().st_size / 1e6:.1f} MB, checksum fits")
+
+
+def _check_audio(audio: Callable[[], str]) -> Check:
+    try:
+        return Check("audio output", State.OK, audio())
+    except ForespeakError as error:
+        problem, _, remedy = str(error).partition(": ")
+        return Check("audio output", State.WARNING, problem, remedy)
+
+
+def _describe_device(name: str) -> str:
+    import torch
+
+    from core.engine import pick_device
+
+    device = pick_device(name)
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+
+
+def _speak(voice: str, device: str) -> str:
+    """Really load the voice and say something."""
+    from core.engine import Engine, Finished, Settings
+    from core.trace import measure
+
+    for event in Engine.load(voice, device).synthesize("Hello there.", Settings()):
+        if isinstance(event, Finished):
+            metrics = measure(event.trace)
+    return f"{metrics.audio_s:.1f} s of sound in {metrics.wall_s:.1f} s"

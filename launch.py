@@ -1,0 +1,178 @@
+"""The command. Alone it opens the page; `say`, `bench` and `doctor` work in the terminal.
+
+Every import that takes time waits inside the command that needs it, so `--help` is instant.
+"""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from core.errors import ForespeakError
+
+if TYPE_CHECKING:
+    from core.engine import Settings
+
+INSTALL = "install what Forespeak needs: pip install -r requirements.txt"
+try:
+    import typer
+except ModuleNotFoundError:
+    sys.exit(f"forespeak: the package typer is missing: {INSTALL}")
+
+cli = typer.Typer(
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+# Ranges are not repeated here: core.engine.Settings and core.sampling.Sampling check them.
+Gamma = Annotated[int, typer.Option(help="γ: tokens the draft guesses per round, 1 to 16.")]
+Rule = Annotated[str, typer.Option(help="How guesses are verified: lossless or same-seed.")]
+Seed = Annotated[int, typer.Option(help="Same seed, same settings: same sound.")]
+Temperature = Annotated[float, typer.Option(help="0 (greedy) to 5.")]
+TopK = Annotated[int, typer.Option(help="Keep the k likeliest tokens; 0 keeps all.")]
+TopP = Annotated[float, typer.Option(help="Keep the likeliest tokens up to this mass.")]
+Rate = Annotated[float, typer.Option(help="Speaking rate, 0.5 (slow) to 2 (fast).")]
+VoiceName = Annotated[str, typer.Option("--voice", help="Which voice speaks.")]
+Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+
+
+@cli.callback(invoke_without_command=True)
+def page(
+    context: typer.Context,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=65535, help="Port to listen on.", show_default="7860, or the next free"
+        ),
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+    voice: VoiceName = "joe",
+    device: Device = "auto",
+) -> None:
+    """See and hear speculative decoding make speech synthesis faster.
+
+    Without a command it opens the page.
+    """
+    if context.invoked_subcommand:
+        return
+    from app.serve import serve
+
+    serve(host, port, browser, voice, device)
+
+
+@cli.command()
+def say(
+    text: Annotated[
+        str | None, typer.Argument(help="What to say; - reads standard input.", show_default=False)
+    ] = None,
+    file: Annotated[Path | None, typer.Option(help="Read the text from this file.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="WAV file to write.", show_default="speech.wav, unless --play"
+        ),
+    ] = None,
+    play: Annotated[bool, typer.Option("--play", help="Play on this computer's speakers.")] = False,
+    trace: Annotated[Path | None, typer.Option(help="Write every round to this JSON file.")] = None,
+    baseline: Annotated[
+        bool, typer.Option("--baseline", help="Plain autoregressive decoding: no draft.")
+    ] = False,
+    gamma: Gamma = 4,
+    rule: Rule = "lossless",
+    seed: Seed = 0,
+    temperature: Temperature = 0.8,
+    top_k: TopK = 0,
+    top_p: TopP = 1.0,
+    rate: Rate = 1.0,
+    voice: VoiceName = "joe",
+    device: Device = "auto",
+) -> None:
+    """Speak a text: to a WAV file, to the speakers, or both."""
+    from app.files import check_writable, read_text
+    from app.speakers import Speakers
+    from app.wav import WavFile
+
+    # Everything that can be refused is refused before the model is loaded.
+    words = read_text(text, file)
+    if trace:
+        check_writable(trace)
+    if output is None and not play:
+        output = Path("speech.wav")
+    # The file comes last: it is whole, then, before the speakers are waited for.
+    sinks = [*([Speakers()] if play else []), *([WavFile(output)] if output else [])]
+    settings = _settings(0 if baseline else gamma, rule, seed, temperature, top_k, top_p, rate)
+
+    from app.say import speak_and_report
+
+    speak_and_report(words, settings, voice, device, sinks, trace)
+    for path in filter(None, (output, trace)):
+        print(f"Wrote {path}", file=sys.stderr)
+
+
+@cli.command()
+def bench(
+    runs: Annotated[int, typer.Option(min=1, help="Times that every sentence is spoken.")] = 3,
+    json: Annotated[Path | None, typer.Option(help="Write the result to this file, too.")] = None,
+    gamma: Gamma = 4,
+    rule: Rule = "lossless",
+    seed: Seed = 0,
+    temperature: Temperature = 0.8,
+    top_k: TopK = 0,
+    top_p: TopP = 1.0,
+    rate: Rate = 1.0,
+    voice: VoiceName = "joe",
+    device: Device = "auto",
+) -> None:
+    """Compare speculative decoding with the baseline, sentence by sentence."""
+    from app.files import check_writable
+
+    if gamma == 0:
+        raise ForespeakError("γ 0 is the baseline itself: choose 1 to 16 drafted tokens.")
+    if json:
+        check_writable(json)
+    settings = _settings(gamma, rule, seed, temperature, top_k, top_p, rate)
+
+    from app.measure import bench_and_report
+
+    bench_and_report(settings, voice, device, runs, json)
+
+
+@cli.command()
+def doctor(voice: VoiceName = "joe", device: Device = "auto") -> None:
+    """Check this computer, and say what to do about whatever is missing."""
+    from rich.console import Console
+
+    from app.report import checks_table
+    from app.speakers import describe_outputs
+    from core.doctor import can_speak, examine
+
+    checks = examine(voice, device, describe_outputs)
+    Console().print(checks_table(checks))
+    if not can_speak(checks):
+        raise typer.Exit(1)
+
+
+def _settings(
+    gamma: int, rule: str, seed: int, temperature: float, top_k: int, top_p: float, rate: float
+) -> "Settings":
+    """The engine's settings, checked."""
+    from core.engine import Settings
+    from core.sampling import Sampling
+
+    return Settings(Sampling(temperature, top_k, top_p), rule, gamma, seed, rate)
+
+
+def main() -> int:
+    """Run the command; what the user can mend is one line on standard error and exit code 2."""
+    try:
+        return cli(standalone_mode=False) or 0
+    except (ForespeakError, typer.TyperException) as error:
+        message = error.format_message() if isinstance(error, typer.TyperException) else error
+    except ModuleNotFoundError as error:
+        message = f"the package {error.name} is missing: {INSTALL}"
+    print(f"forespeak: {message}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+"""Ports: the default gives way, a chosen one does not."""
+
+import socket
+
+import pytest
+
+from app import serve
+from core.errors import ForespeakError
+
+
+@pytest.fixture
+def taken():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_the_default_port_gives_way(taken, monkeypatch):
+    monkeypatch.setattr(serve, "DEFAULT_PORT", taken)
+    assert serve.pick_port("127.0.0.1", None) > taken
+
+
+def test_a_chosen_port_does_not(taken):
+    with pytest.raises(ForespeakError, match=str(taken)):
+        serve.pick_port("127.0.0.1", taken)
+
+
+@pytest.mark.parametrize("host", ["nowhere.invalid", "192.0.2.1"])
+def test_a_host_that_cannot_be_listened_on(host):
+    with pytest.raises(ForespeakError, match=f"Cannot listen on {host}"):
+        serve.pick_port(host, None)

@@ -1,0 +1,91 @@
+"""A voice without weights: toy languages that sound as short tones, always the same."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from app.sinks import to_int16
+from core.drafters import DraftModel
+from core.engine import AudioReady, Engine, Settings
+from core.errors import ForespeakError
+from core.sampling import Sampling
+from core.trace import Sentence
+from core.voices.base import Plan
+from tests.fakes import ToyModel, blend, language
+
+SAMPLES_PER_FRAME = 1024
+
+
+class ToneCodec:
+    """Implements `Codec`: each frame is a tone whose pitch and loudness its codes choose."""
+
+    num_codebooks = 2
+    codebook_size = 5
+    sample_rate = 22050
+    frame_rate = sample_rate / SAMPLES_PER_FRAME
+
+    def decode(self, codes: Tensor) -> Tensor:
+        time = torch.arange(SAMPLES_PER_FRAME) / self.sample_rate
+        pitch, loudness = 220 * (1 + codes[0]), (1 + codes[1]) / (1 + self.codebook_size)
+        return (loudness[:, None] * torch.sin(2 * torch.pi * pitch[:, None] * time)).flatten()
+
+    def stream(self) -> "ToneStream":
+        return ToneStream(self)
+
+
+class ToneStream:
+    """Holds one frame back, as a codec with look-ahead does."""
+
+    def __init__(self, codec: ToneCodec):
+        self._codec = codec
+        self._held = torch.empty(codec.num_codebooks, 0, dtype=torch.long)
+
+    def push(self, codes: Tensor) -> Tensor:
+        codes = torch.cat((self._held, codes), 1)
+        self._held = codes[:, -1:]
+        return self._codec.decode(codes[:, :-1])
+
+    def finish(self) -> Tensor:
+        return self._codec.decode(self._held)
+
+
+class FakeVoice:
+    """Implements `Voice`: a sentence a line, a frame a letter; "fail" breaks in the middle."""
+
+    name = "fake"
+
+    def __init__(self) -> None:
+        self.codec = ToneCodec()
+        self.target_language = language(1, self.codec.codebook_size, self.codec.num_codebooks)
+        self.draft_language = blend(self.target_language, 2)
+
+    def sentences(self, text: str) -> list[str]:
+        return [line for line in text.splitlines() if any(map(str.isalnum, line))]
+
+    def plan(self, sentence: str, rate: float) -> Plan:
+        if sentence == "fail":
+            raise ForespeakError("The fake voice failed: say something else.")
+        letters = tuple(filter(str.isalnum, sentence))
+        frames = max(2, round(len(letters) / rate))
+        durations = (frames / len(letters),) * len(letters)
+        word = (0,) * len(letters)
+        return Plan(Sentence(sentence, (sentence,), letters, word, durations, frames), None)
+
+    def target(self, plan: Plan) -> ToyModel:
+        return ToyModel(self.target_language, plan.sentence.frames * self.codec.num_codebooks)
+
+    def drafter(self, plan: Plan, sampling: Sampling) -> DraftModel:
+        model = ToyModel(self.draft_language, plan.sentence.frames * self.codec.num_codebooks)
+        return DraftModel(model, sampling)
+
+
+def fake_engine() -> Engine:
+    """An engine that speaks with the fake voice."""
+    return Engine(FakeVoice(), torch.device("cpu"))
+
+
+def engine_pcm(text: str, seed: int = 0) -> np.ndarray:
+    """int16 samples [samples] as the engine gives them with otherwise default settings."""
+    events = fake_engine().synthesize(text, Settings(seed=seed))
+    pieces = [event.samples for event in events if isinstance(event, AudioReady)]
+    return to_int16(np.concatenate(pieces))
