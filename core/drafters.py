@@ -55,7 +55,7 @@ class DraftModel:
     """A small language model over the same tokens."""
 
     def __init__(self, model: LanguageModel, sampling: Sampling):
-        self._model = model
+        self.model = model
         self._sampling = sampling
         self._verified = 0  # tokens taken in that are known to stand
 
@@ -66,7 +66,7 @@ class DraftModel:
         drafted: list[int] = []
         rows: list[Tensor] = []
         for row in range(count):
-            rows.append(probs(self._model.forward(pending)[-1], self._sampling))
+            rows.append(probs(self.model.forward(pending)[-1], self._sampling))
             drafted.append(draw(row, rows[-1]))
             pending = drafted[-1:]
         return Draft(drafted, torch.stack(rows))
@@ -78,11 +78,11 @@ class DraftModel:
         the last guess was proposed but never taken in. At least one token is always pending,
         for its logits are what comes next.
         """
-        limit = min(len(self._model.tokens), len(tokens) - 1)
+        limit = min(len(self.model.tokens), len(tokens) - 1)
         same = min(self._verified, max(limit, 0))
-        while same < limit and self._model.tokens[same] == tokens[same]:
+        while same < limit and self.model.tokens[same] == tokens[same]:
             same += 1
         self._verified = same
-        if self._model.length:
-            self._model.rollback(same + 1)
+        if self.model.length:
+            self.model.rollback(same + 1)
         return tokens[same:]

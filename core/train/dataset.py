@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from core.lm.conditioner import Alignment
 
+TOKENS = "tokens.npz"  # in the work folder; core/train/data.py writes it
 VALIDATION = 60  # the first utterances are never trained on
 
 

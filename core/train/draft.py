@@ -14,13 +14,14 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from core.codec.latent import LatentCodec
 from core.decode import autoregressive
 from core.lm.checkpoint import save_checkpoint
 from core.lm.conditioner import Alignment, Conditioner, load_conditioner
 from core.lm.decoder import Decoder, load_decoder
 from core.lm.runtime import DecoderRuntime
 from core.sampling import Noise, Sampling
-from core.train.dataset import Batch, Utterance, batches, load_utterances
+from core.train.dataset import TOKENS, Batch, Utterance, batches, load_utterances
 from core.train.loop import Losses, Trainer
 from core.train.target import restack
 from core.verify import RULES
@@ -91,11 +92,12 @@ def respeak(conditioner: Conditioner, target: DecoderRuntime, utterance: Utteran
     return replace(utterance, codes=tokens.view(-1, len(utterance.codes)).T)
 
 
-def run(tokens: Path, codebooks: Tensor, assets: Path, work: Path, minutes: float) -> None:
+def run(work: Path, assets: Path, minutes: float) -> None:
     """Distil a draft from the target in assets; writes the draft there."""
+    codebooks = LatentCodec.load(assets / "codec.safetensors", torch.device("cpu")).codebooks
     conditioner = load_conditioner(assets / "conditioner.safetensors")
     target = load_decoder(assets / "target.safetensors", codebooks)
-    training, validation = load_utterances(tokens)
+    training, validation = load_utterances(work / TOKENS)
     runtime = DecoderRuntime(target, torch.device("cpu"))
     chosen = training[:RESPOKEN]
     training += [respeak(conditioner, runtime, u) for u in tqdm(chosen, "respeaking")]

@@ -21,7 +21,7 @@ from tqdm import tqdm
 from core.lm.checkpoint import save_checkpoint
 from core.lm.conditioner import BLANK
 from core.lm.durations import DurationConfig, DurationPredictor, load_durations
-from core.train.dataset import Utterance, load_utterances
+from core.train.dataset import TOKENS, Utterance, load_utterances
 
 CONFIG = DurationConfig(dropout=0.1)
 LEARNING_RATE = 2e-3
@@ -39,15 +39,14 @@ PAUSES = set("^$.,:;!?")
 Pair = tuple[Tensor, Tensor]  # phonemes [B, P], durations [B, P]; both 0 where they pad
 
 
-def run(tokens: Path, assets: Path, work: Path, minutes: float) -> None:
+def run(work: Path, assets: Path, minutes: float) -> None:
     """Train for `minutes` in all, earlier interrupted runs included, and report.
 
-    tokens: the tokens file; assets: the voice's folder, which holds phonemes.json and gets
-    durations.safetensors; work: the folder of the checkpoint.
+    work: the folder of the tokens and the checkpoint; assets: the voice's folder, which holds
+    phonemes.json and gets durations.safetensors.
     """
-    training, validation = load_utterances(tokens)
+    training, validation = load_utterances(work / TOKENS)
     model = DurationPredictor(CONFIG)
-    work.mkdir(parents=True, exist_ok=True)
     train(model, training, work / "durations.pt", minutes * 60)
     fill_rare(model, training)
     calibrate(model, training)

@@ -4,6 +4,7 @@ decoder joins it, then the decoder is deepened by repeating its layers and train
 Depth stacking (arXiv 2011.13635) spends most steps where they are cheap.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -12,10 +13,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from core.codec.latent import LatentCodec
 from core.lm.checkpoint import save_checkpoint
 from core.lm.conditioner import Conditioner, ConditionerConfig
 from core.lm.decoder import Decoder, DecoderConfig
-from core.train.dataset import Batch, batches, load_utterances
+from core.train.dataset import TOKENS, Batch, batches, load_utterances
 from core.train.loop import Losses, Trainer
 
 SHALLOW = DecoderConfig(layers=3, width=320, heads=5, mlp=832)
@@ -62,41 +64,27 @@ def restack(decoder: Decoder, depth: int, codebooks: Tensor) -> Decoder:
     return result
 
 
-def run_conditioner(tokens: Path, codebooks: Tensor, work: Path, minutes: float) -> Conditioner:
-    """The conditioner alone, on the guess: a minute here saves several with a decoder on top."""
-    conditioner = Conditioner(ConditionerConfig())
-    latents = Decoder(SHALLOW, codebooks)
-    trainer = Trainer(
-        work / "conditioner.pt",
-        [conditioner],
-        lambda batch: guess_losses(conditioner, latents, batch),
-        minutes,
-        lr=1e-3,
-    )
-    training, validation = load_utterances(tokens)
-    trainer.run(partial(batches, training, max_frames=500), list(batches(validation)))
-    return conditioner
-
-
-def run(tokens: Path, codebooks: Tensor, assets: Path, work: Path, minutes: float) -> None:
+def run(work: Path, assets: Path, minutes: float) -> None:
     """Conditioner, shallow target, deep target; writes conditioner and target to assets."""
-    conditioner = run_conditioner(tokens, codebooks, work, minutes * 0.15)
+    codebooks = LatentCodec.load(assets / "codec.safetensors", torch.device("cpu")).codebooks
+    training, validation = load_utterances(work / TOKENS)
+    conditioner = Conditioner(ConditionerConfig())
     shallow = Decoder(SHALLOW, codebooks)
-    _train(work / "shallow.pt", conditioner, shallow, tokens, minutes * 0.2)
+
+    def fit(name: str, losses: Callable, decoder: Decoder, share: float, **options: float) -> None:
+        modules = [conditioner] if losses is guess_losses else [conditioner, decoder]
+        trainer = Trainer(
+            work / f"{name}.pt",
+            modules,
+            lambda batch: losses(conditioner, decoder, batch),
+            minutes * share,
+            **options,
+        )
+        trainer.run(partial(batches, training), list(batches(validation)))
+
+    fit("conditioner", guess_losses, shallow, 0.15, lr=1e-3)
+    fit("shallow", token_losses, shallow, 0.2)
     deep = restack(shallow, DEPTH, codebooks)
-    _train(work / "target.pt", conditioner, deep, tokens, minutes * 0.65)
+    fit("target", token_losses, deep, 0.65)
     save_checkpoint(assets / "conditioner.safetensors", conditioner, asdict(conditioner.config))
     save_checkpoint(assets / "target.safetensors", deep, asdict(deep.config))
-
-
-def _train(
-    checkpoint: Path, conditioner: Conditioner, decoder: Decoder, tokens: Path, minutes: float
-) -> None:
-    trainer = Trainer(
-        checkpoint,
-        [conditioner, decoder],
-        lambda batch: token_losses(conditioner, decoder, batch),
-        minutes,
-    )
-    training, validation = load_utterances(tokens)
-    trainer.run(partial(batches, training), list(batches(validation)))

@@ -1,0 +1,194 @@
+"""The embedded voice itself: lossless on its own first tokens, same-seed to the sample."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from core.decode import autoregressive, speculative
+from core.drafters import DraftModel, LanguageModel
+from core.engine import AudioReady, Engine, Finished, Settings
+from core.sampling import Draws, Noise, Sampling, probs
+from core.trace import Trace
+from core.verify import RULES, Rule, Verdict, accept_probability
+
+pytestmark = pytest.mark.voice
+
+SENTENCE = "The quick brown fox jumps over the lazy dog."
+SAMPLES, LENGTH = 20_000, 3
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return Engine.load("joe", "cpu")
+
+
+def speak(engine: Engine, text: str, settings: Settings) -> tuple[np.ndarray, Trace]:
+    """Waveform and trace of a whole run."""
+    events = list(engine.synthesize(text, settings))
+    assert isinstance(events[-1], Finished)
+    sound = [event.samples for event in events if isinstance(event, AudioReady)]
+    return np.concatenate(sound), events[-1].trace
+
+
+class Memo:
+    """A `LanguageModel` that asks the real one once per prefix, so 20,000 runs take seconds."""
+
+    def __init__(self, model: LanguageModel):
+        self._model = model
+        self._rows = {(): model.forward([])[0]}
+        self.rewind()
+
+    def rewind(self) -> None:
+        self.tokens: list[int] = []
+        self.length = 0
+
+    def rollback(self, length: int) -> None:
+        self.length = length
+        del self.tokens[max(0, length - 1) :]
+
+    def forward(self, tokens: Sequence[int]) -> Tensor:
+        first = self.length
+        self.tokens += tokens
+        self.length += len(tokens) + (first == 0)
+        return torch.stack([self.row(self.tokens[:n]) for n in range(first, self.length)])
+
+    def row(self, prefix: Sequence[int]) -> Tensor:
+        """Logits after `prefix`."""
+        key = tuple(prefix)
+        if key not in self._rows:
+            self._model.rollback(1)
+            self._rows[key] = self._model.forward(key)[-1]
+        return self._rows[key]
+
+
+@pytest.fixture(scope="module")
+def models(engine: Engine) -> tuple[Memo, Memo]:
+    """Target and draft at the beginning of a sentence."""
+    plan = engine.voice.plan(SENTENCE, 1.0)
+    drafter = engine.voice.drafter(plan, Sampling())
+    return Memo(engine.voice.target(plan)), Memo(drafter.model)
+
+
+def sample(models: tuple[Memo, Memo], rule: Rule, gamma: int, first_seed: int) -> Counter:
+    """How often each beginning of LENGTH tokens occurs over SAMPLES seeds."""
+    target, draft = models
+    counts: Counter = Counter()
+    for seed in range(first_seed, first_seed + SAMPLES):
+        target.rewind()
+        draft.rewind()
+        noise, drafter = Noise(seed), DraftModel(draft, Sampling())
+        rounds = (
+            speculative(target, drafter, LENGTH, gamma, Sampling(), rule, noise)
+            if gamma
+            else autoregressive(target, LENGTH, Sampling(), rule, noise)
+        )
+        counts[tuple(token for r in rounds for token in r.tokens)] += 1
+    return counts
+
+
+def total_variation(target: Memo, counts: Counter) -> float:
+    """Distance between the counts and the target's exact joint distribution.
+
+    Only what was seen can exceed its probability, and the excess is half of the difference.
+    """
+    excess = 0.0
+    for tokens, count in counts.items():
+        exact = 1.0
+        for n, token in enumerate(tokens):
+            exact *= float(probs(target.row(tokens[:n]).double(), Sampling())[token])
+        excess += max(0.0, count / SAMPLES - exact)
+    return excess
+
+
+def verify_without_residual(
+    draft_tokens: Sequence[int], draft_probs: Tensor, target_probs: Tensor, rng: Draws
+) -> Verdict:
+    """A mutant: redraws from p where it should redraw from the residual."""
+    for row, token in enumerate(draft_tokens):
+        accept = accept_probability(float(target_probs[row, token]), float(draft_probs[row, token]))
+        if not rng.accept(row, accept):
+            return row, rng.resample(row, target_probs[row])
+    return len(draft_tokens), rng.resample(len(draft_tokens), target_probs[len(draft_tokens)])
+
+
+@pytest.fixture(scope="module")
+def bracket(models: tuple[Memo, Memo]) -> tuple[float, float]:
+    """What plain sampling of the same size scores by chance: mean and spread of five runs."""
+    scores = [
+        total_variation(models[0], sample(models, RULES["lossless"], 0, 10**6 * (1 + run)))
+        for run in range(5)
+    ]
+    return float(np.mean(scores)), max(float(np.std(scores, ddof=1)), 5e-4)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES.values() if rule.lossless])
+def test_two_rounds_of_the_real_voice_follow_the_target(models, bracket, rule: Rule):
+    """A biased rule, or draws that share noise, would move the joint distribution."""
+    mean, spread = bracket
+    score = total_variation(models[0], sample(models, rule, 1, 0))
+    assert abs(score - mean) < 5 * spread
+
+
+def test_the_bracket_has_teeth(models, bracket):
+    """The same test must fail a rule that is only slightly wrong."""
+    mean, spread = bracket
+    mutant = replace(RULES["lossless"], verify=verify_without_residual)
+    assert total_variation(models[0], sample(models, mutant, 1, 0)) > mean + 5 * spread
+
+
+def test_same_seed_gives_the_waveform_of_the_baseline(engine: Engine):
+    """Speculation must not change a single sample when both draw the same keyed noise."""
+    settings = Settings(rule="same-seed", seed=7)
+    baseline, plain = speak(engine, SENTENCE, replace(settings, gamma=0))
+    waveform, trace = speak(engine, SENTENCE, settings)
+    assert [t for r in plain.rounds for t in r.tokens] == [
+        t for r in trace.rounds for t in r.tokens
+    ]
+    np.testing.assert_array_equal(waveform, baseline)
+    assert len(trace.rounds) < len(plain.rounds)
+
+
+@pytest.mark.parametrize("rate", [0.5, 1.0, 2.0])
+def test_the_sound_has_the_length_of_its_frames(engine: Engine, rate: float):
+    """A lost or doubled frame would be heard as a skip, or shift all that follows."""
+    waveform, trace = speak(engine, SENTENCE, Settings(rate=rate))
+    samples_per_frame = trace.sample_rate / trace.frame_rate
+    assert len(waveform) == sum(s.frames for s in trace.sentences) * samples_per_frame
+    assert np.isfinite(waveform).all()
+    assert 0.02 < np.abs(waveform).max() <= 1
+
+
+def test_runs_under_way_at_once_do_not_disturb_each_other(engine: Engine):
+    """Two tabs of the page share the voice's weights, and nothing else."""
+
+    def interleave(*texts: str) -> list[list[int]]:
+        runs = [engine.synthesize(text, Settings(seed=3)) for text in texts]
+        tokens: list[list[int]] = [[] for _ in runs]
+        pending = set(range(len(runs)))
+        while pending:
+            for i in sorted(pending):
+                event = next(runs[i], None)
+                if event is None:
+                    pending.discard(i)
+                elif isinstance(event, Finished):
+                    tokens[i] = [t for r in event.trace.rounds for t in r.tokens]
+        return tokens
+
+    together = interleave(SENTENCE, "Another one.")
+    assert together == [*interleave(SENTENCE), *interleave("Another one.")]
+
+
+def test_cancelling_leaves_nothing_behind(engine: Engine):
+    """A run that is closed midway must not change the next one."""
+    expected, _ = speak(engine, "Short.", Settings())
+    run = engine.synthesize(SENTENCE, Settings())
+    for _ in range(20):
+        next(run)
+    run.close()
+    waveform, _ = speak(engine, "Short.", Settings())
+    np.testing.assert_array_equal(waveform, expected)
