@@ -122,6 +122,8 @@ def test_extreme_settings_never_give_nan(
     logits = torch.tensor([-6e4, 6e4, 5.9e4], dtype=dtype)
     result = probs(logits, Sampling(temperature, top_p=top_p))
     assert result.tolist() == pytest.approx([0, 1, 0])
+    huge = torch.tensor([-1e9, 1e9, 0.9e9])
+    assert probs(huge, Sampling(temperature, top_p=top_p)).tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
