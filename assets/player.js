@@ -9,6 +9,7 @@ const find = (name) => element.querySelector(`.${name}`);
 
 let context = null;
 let run = null;
+let shown = null; // the value that the page shows
 element.player = { pcm: () => (run ? join(run.pieces) : new Int16Array()) };
 
 function audio(rate) {
@@ -83,7 +84,8 @@ function showTools() {
   find("again").disabled = find("save").disabled = !usable;
 }
 
-function showClock() {
+function showFrame() {
+  if (props.value !== shown) update(); // a value that came before `watch` was listening
   const ahead = run && context ? Math.max(0, run.end - context.currentTime) : 0;
   const heard = Math.max(0, (run?.seconds ?? 0) - ahead);
   find("heard").max = run?.seconds || 1;
@@ -91,11 +93,11 @@ function showClock() {
   find("clock").textContent = run?.seconds
     ? `${heard.toFixed(1)} s / ${run.seconds.toFixed(1)} s`
     : "0.0 s";
-  requestAnimationFrame(showClock);
+  requestAnimationFrame(showFrame);
 }
 
 function update() {
-  const value = props.value ?? {};
+  const value = (shown = props.value) ?? {};
   find("status").textContent = value.status ?? ""; // text, never markup
   find("status").dataset.kind = value.kind ?? "";
   if (value.run && value.run !== run?.id) {
@@ -145,4 +147,4 @@ find("again").addEventListener("click", playAgain);
 find("save").addEventListener("click", saveWav);
 watch("value", update);
 update();
-showClock();
+showFrame();

@@ -50,7 +50,7 @@ def url(voice):
 
 
 @pytest.fixture(scope="module")
-def browser():
+def browser(url):  # noqa: ARG001 - Gradio must have started before Playwright's event loop runs
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as runner:
         chromium = runner.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
