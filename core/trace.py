@@ -7,11 +7,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from core.errors import ForespeakError
 
 SCHEMA = 1
+STRICT = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,8 @@ class Round:
     p of each drafted token. next_token: corrected after a rejection, bonus after none, with
     next_prob under the target. at_s: seconds from the request to the round's end.
     """
+
+    __pydantic_config__: ClassVar = STRICT
 
     position: int
     draft_tokens: tuple[int, ...]
@@ -49,6 +54,8 @@ class Sentence:
     each phoneme belongs to, -1 for none. frames: codec frames in all.
     """
 
+    __pydantic_config__: ClassVar = STRICT
+
     text: str
     words: tuple[str, ...]
     phonemes: tuple[str, ...]
@@ -61,6 +68,8 @@ class Sentence:
 class Chunk:
     """Sound that became playable `at_s` seconds after the request; counts are in samples."""
 
+    __pydantic_config__: ClassVar = STRICT
+
     sentence: int
     start: int
     samples: int
@@ -70,6 +79,8 @@ class Chunk:
 @dataclass(frozen=True)
 class Trace:
     """One synthesis from request to last sample."""
+
+    __pydantic_config__: ClassVar = STRICT
 
     voice: str
     rule: str
@@ -102,7 +113,7 @@ class Trace:
 
     @classmethod
     def load(cls, path: Path) -> "Trace":
-        """Read what `save` wrote."""
+        """Read what `save` wrote; every field must be there, of its type, and no other."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
         except OSError as error:
@@ -111,20 +122,13 @@ class Trace:
             raise ForespeakError(f"{path} is not a trace: it is not JSON.") from error
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise ForespeakError(f"{path} is not a trace of schema {SCHEMA}: record it again.")
+        damaged = ForespeakError(f"{path} is damaged: record the trace again.")
+        if data.keys() != {f.name for f in fields(cls)}:  # defaults must not stand in for rounds
+            raise damaged
         try:
-            records = {"sentences": Sentence, "rounds": Round, "chunks": Chunk}
-            for name, record in records.items():
-                data[name] = tuple(_record(record, item) for item in data[name])
-            return _record(cls, data)
-        except (KeyError, TypeError) as error:
-            raise ForespeakError(f"{path} is damaged: record the trace again.") from error
-
-
-def _record(cls: type, data: dict[str, Any]) -> Any:
-    """A record from JSON, lists back to tuples; every field must be there and no other."""
-    if set(data) != {f.name for f in fields(cls)}:
-        raise TypeError(f"fields of {cls.__name__} do not match")
-    return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in data.items()})
+            return TypeAdapter(cls).validate_python(data)
+        except ValidationError as error:
+            raise damaged from error
 
 
 @dataclass(frozen=True)
