@@ -1,0 +1,157 @@
+"""Stage `card`: measure the finished voice and write its model card and checksums."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from tqdm import tqdm
+
+from core.codec.latent import LatentCodec
+from core.engine import AudioReady, Engine, Settings
+from core.lm.conditioner import Conditioner, load_conditioner, with_blanks
+from core.lm.decoder import Decoder, load_decoder
+from core.text.phonemize import Phonemizer
+from core.train.data import TEST_FROM, Teacher, sentences, teacher_without_vocoder
+from core.train.dataset import TOKENS, Utterance, batches, load_utterances
+from core.train.draft import overlap
+from core.train.quality import Quality, evaluate, interval
+
+TEXTS = 60
+TEMPERATURES = (1.0, 0.8, 0.6)
+TEMPLATE = Path(__file__).with_name("card.md")
+SUMS = "SHA256SUMS"
+
+
+def run(work: Path, assets: Path, _minutes: float) -> None:
+    """Writes README.md and SHA256SUMS to assets."""
+    texts = sentences()[TEST_FROM : TEST_FROM + TEXTS]
+    codec = LatentCodec.load(assets / "codec.safetensors", torch.device("cpu"))
+    teacher = evaluate(teacher_waveforms(work, codec, texts), texts, codec.sample_rate)
+    voice = evaluate(voice_waveforms(texts), texts, codec.sample_rate)
+    conditioner = load_conditioner(assets / "conditioner.safetensors")
+    target = load_decoder(assets / "target.safetensors", codec.codebooks)
+    draft = load_decoder(assets / "draft.safetensors", codec.codebooks)
+    training, validation = load_utterances(work / TOKENS)
+    card = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        hours=f"{sum(u.codes.shape[1] for u in training) / codec.frame_rate / 3600:.1f}",
+        utterances=f"{len(training):,}",
+        parameters=parameter_table(codec, conditioner, target, draft),
+        quality=quality_table(teacher, voice),
+        nats=nats_row(conditioner, target, validation),
+        alpha=alpha_table(conditioner, target, draft, validation),
+    )
+    (assets / "README.md").write_text(card, encoding="utf-8")
+    write_sums(assets)
+
+
+def teacher_waveforms(work: Path, codec: LatentCodec, texts: Sequence[str]) -> list[np.ndarray]:
+    """What the teacher says, through its own vocoder: the best that the voice could do."""
+    phonemize, teacher = Phonemizer(), Teacher(teacher_without_vocoder(work), seed=1)
+    waveforms = []
+    for text in tqdm(texts, "teacher"):
+        latents, _ = teacher(with_blanks(torch.tensor(phonemize(text).ids)))
+        with torch.inference_mode():
+            waveforms.append(codec.vocoder.stream().push(torch.tensor(latents), True).numpy())
+    return waveforms
+
+
+def voice_waveforms(texts: Sequence[str]) -> list[np.ndarray]:
+    """What the voice says by default: speculative, lossless, temperature 0.8."""
+    engine = Engine.load("joe", "cpu")
+    return [
+        np.concatenate(
+            [
+                event.samples
+                for event in engine.synthesize(text, Settings(seed=seed))
+                if isinstance(event, AudioReady)
+            ]
+        )
+        for seed, text in enumerate(tqdm(texts, "voice"))
+    ]
+
+
+def quality_table(teacher: Quality, voice: Quality) -> str:
+    low, high = interval(voice, teacher)
+    rows = [
+        f"| {name} | {q.wer:.1%} | {q.ovrl:.2f} | {q.sig:.2f} | {q.p808:.2f} |"
+        for name, q in (("teacher", teacher), ("this voice", voice))
+    ]
+    excess = (voice.wer - teacher.wer) * 100
+    return "\n".join(
+        (
+            "| | word error rate | DNSMOS overall | signal | P.808 |",
+            "|---|---|---|---|---|",
+            *rows,
+            "",
+            f"The voice's excess over the teacher: {excess:+.1f} points"
+            f" (95% bootstrap interval {low * 100:+.1f} to {high * 100:+.1f}).",
+        )
+    )
+
+
+@torch.inference_mode()
+def nats_row(conditioner: Conditioner, target: Decoder, utterances: list[Utterance]) -> str:
+    """Mean negative log-likelihood of each codebook's tokens under the target."""
+    total, frames = torch.zeros(target.config.num_codebooks), 0
+    for batch in batches(utterances):
+        logits = target(batch.codes, *conditioner(batch.alignment))[batch.valid]
+        codes = batch.codes.transpose(1, 2)[batch.valid]
+        nats = F.cross_entropy(logits.flatten(0, 1), codes.flatten(), reduction="none")
+        total += nats.view(codes.shape).sum(0)
+        frames += len(codes)
+    return ", ".join(f"{value:.2f}" for value in (total / frames).tolist())
+
+
+def alpha_table(
+    conditioner: Conditioner, target: Decoder, draft: Decoder, utterances: list[Utterance]
+) -> str:
+    """α of each codebook and their mean, at several temperatures."""
+    codebooks = range(target.config.num_codebooks)
+    lines = [
+        "| temperature | " + " | ".join(f"codebook {q}" for q in codebooks) + " | mean |",
+        "|---|" + "---|" * (len(codebooks) + 1),
+    ]
+    for temperature in TEMPERATURES:
+        alpha = mean_overlap(conditioner, target, draft, utterances, temperature)
+        cells = [f"{value:.3f}" for value in [*alpha.tolist(), float(alpha.mean())]]
+        lines.append(f"| {temperature} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+@torch.inference_mode()
+def mean_overlap(
+    conditioner: Conditioner,
+    target: Decoder,
+    draft: Decoder,
+    utterances: list[Utterance],
+    temperature: float,
+) -> Tensor:
+    """E Σ min(p, q), teacher-forced; [Q]."""
+    total, frames = torch.zeros(target.config.num_codebooks), 0
+    for batch in batches(utterances):
+        heard = conditioner(batch.alignment)
+        p, q = target(batch.codes, *heard), draft(batch.codes, *heard)
+        total += overlap(p[batch.valid], q[batch.valid], temperature).sum(0)
+        frames += int(batch.valid.sum())
+    return total / frames
+
+
+def parameter_table(codec: LatentCodec, *modules: torch.nn.Module) -> str:
+    names = ("codec", "conditioner", "target", "draft")
+    rows = []
+    for name, module in zip(names, (codec, *modules), strict=True):
+        count = sum(p.numel() for p in module.parameters())
+        rows.append(f"| {name}.safetensors | {count / 1e6:.2f} M |")
+    return "\n".join(("| file | parameters |", "|---|---|", *rows))
+
+
+def write_sums(assets: Path) -> None:
+    """A checksum of every file that the voice loads, as `sha256sum` writes them."""
+    files = sorted([*assets.glob("*.json"), *assets.glob("*.safetensors")])
+    lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files]
+    (assets / SUMS).write_text("".join(lines), encoding="utf-8")
