@@ -2,7 +2,7 @@
 
 Everything the decoder knows of the text comes from here. The conditioner is not
 autoregressive: it runs once per sentence, over all frames at once, and target and
-draft read the same result. It also guesses the frame's latent, which both decoders
+draft read the same result. It also hints at the frame's latent, which both decoders
 take as a hint about where in the codebooks' space the frame will lie.
 """
 
@@ -112,10 +112,10 @@ class Conditioner(nn.Module):
             ConvBlock(c.width, 7, c.dropout) for _ in range(c.frame_blocks)
         )
         self.norm = nn.LayerNorm(c.width)
-        self.guess = nn.Linear(c.width, c.code_dim)
+        self.hint = nn.Linear(c.width, c.code_dim)
 
     def forward(self, alignment: Alignment) -> tuple[Tensor, Tensor]:
-        """Conditioning [B, T, width] and guessed latents [B, T, code_dim]."""
+        """Conditioning [B, T, width] and hinted latents [B, T, code_dim]."""
         mask = (alignment.phonemes > 0)[..., None].float()
         x = self.embed(alignment.phonemes)
         for block in self.phoneme_blocks:
@@ -128,7 +128,7 @@ class Conditioner(nn.Module):
         for block in self.frame_blocks:
             x = block(x, used.float())
         x = self.norm(x)
-        return x, self.guess(x)
+        return x, self.hint(x)
 
 
 def load_conditioner(path: Path) -> Conditioner:

@@ -3,7 +3,7 @@
 Token n belongs to frame n // Q and codebook n % Q. Tokens are not arbitrary names: each
 stands for a vector, and the model is told so on both sides. The input carries the sum of
 this frame's codebook vectors so far, the whole vector of the previous frame and the
-conditioner's guess of this one; the output weight of an entry is a free vector plus a linear
+conditioner's hint at this one; the output weight of an entry is a free vector plus a linear
 map of the entry's own codebook vector.
 """
 
@@ -110,7 +110,7 @@ class Decoder(nn.Module):
         """Sum of codebook vectors of whole frames, normalised; codes [B, Q, T] -> [B, T, dim]."""
         return sum(self.vectors[q][codes[:, q]] for q in range(self.config.num_codebooks))
 
-    def forward(self, codes: Tensor, cond: Tensor, guess: Tensor) -> Tensor:
+    def forward(self, codes: Tensor, cond: Tensor, hint: Tensor) -> Tensor:
         """Teacher-forced logits [B, T, Q, V] of codes [B, Q, T], given the conditioner's output."""
         B, Q, T = codes.shape
         offset = torch.arange(Q, device=codes.device)[:, None] * self.config.codebook_size
@@ -121,8 +121,8 @@ class Decoder(nn.Module):
         total = vectors.cumsum(2)
         so_far = F.pad(total[:, :, :-1], (0, 0, 1, 0))
         last = F.pad(total[:, :-1, -1], (0, 0, 1, 0))
-        hint = torch.stack((last, guess), 2).reshape(B, T, 1, -1).expand(-1, -1, Q, -1)
-        geometry = torch.cat((so_far, hint), -1)
+        context = torch.stack((last, hint), 2).reshape(B, T, 1, -1).expand(-1, -1, Q, -1)
+        geometry = torch.cat((so_far, context), -1)
         x = self.embed(previous).view(B, T, Q, -1) + self.phase.weight
         x = x + self.cond(cond)[:, :, None] + self.geometry(geometry)
         x = x.view(B, T * Q, -1)

@@ -45,13 +45,13 @@ class DecoderRuntime:
             ]
             self.table = _input_table(decoder).to(device)
             self.cond = decoder.cond.weight.detach().to(device)
-            self.guess = decoder.geometry.weight[:, 2 * self.config.code_dim :].detach().to(device)
+            self.hint = decoder.geometry.weight[:, 2 * self.config.code_dim :].detach().to(device)
             self.phase = decoder.phase.weight.detach().to(device)
 
     @torch.inference_mode()
-    def start(self, cond: Tensor, guess: Tensor) -> "DecoderState":
-        """A sentence of T frames: cond [T, cond_width], guess [T, code_dim]."""
-        frames = F.linear(cond, self.cond) + F.linear(guess, self.guess)
+    def start(self, cond: Tensor, hint: Tensor) -> "DecoderState":
+        """A sentence of T frames: cond [T, cond_width], hint [T, code_dim]."""
+        frames = F.linear(cond, self.cond) + F.linear(hint, self.hint)
         return self._state((frames[:, None] + self.phase).flatten(0, 1))
 
     def _state(self, base: Tensor) -> "DecoderState":

@@ -42,12 +42,12 @@ def overlap(target_logits: Tensor, draft_logits: Tensor, temperature: float) -> 
 class Lesson:
     """A batch with what the frozen models say of it.
 
-    cond, guess: the conditioner's output; logits: the target's, [N, Q, V], of the N valid frames.
+    cond, hint: the conditioner's output; logits: the target's, [N, Q, V], of the N valid frames.
     """
 
     batch: Batch
     cond: Tensor
-    guess: Tensor
+    hint: Tensor
     logits: Tensor
 
     @property
@@ -58,14 +58,14 @@ class Lesson:
 @torch.no_grad()
 def teach(conditioner: Conditioner, target: Decoder, batch: Batch) -> Lesson:
     """Ask the frozen models once, not once per epoch: the answers fit in memory as float16."""
-    cond, guess = conditioner(batch.alignment)
-    return Lesson(batch, cond, guess, target(batch.codes, cond, guess)[batch.valid].half())
+    cond, hint = conditioner(batch.alignment)
+    return Lesson(batch, cond, hint, target(batch.codes, cond, hint)[batch.valid].half())
 
 
 def distillation_losses(draft: Decoder, lesson: Lesson) -> Losses:
     """KL(p || q) at temperature 1 and 1 - α at the usual one; alpha0.. are per codebook."""
     wanted = lesson.logits.float()
-    given = draft(lesson.batch.codes, lesson.cond, lesson.guess)[lesson.valid]
+    given = draft(lesson.batch.codes, lesson.cond, lesson.hint)[lesson.valid]
     log_p, log_q = wanted.log_softmax(-1), given.log_softmax(-1)
     divergence = (log_p.exp() * (log_p - log_q)).sum(-1).mean()
     alpha = overlap(wanted, given, TEMPERATURE).mean(0)
@@ -79,10 +79,10 @@ def respeak(conditioner: Conditioner, target: DecoderRuntime, utterance: Utteran
     """The same phonemes and durations with tokens drawn from the target: in use, the draft
     continues what the target said, not what the data hold."""
     alignment = Alignment.from_durations(utterance.phonemes, utterance.durations)
-    cond, guess = conditioner(alignment)
+    cond, hint = conditioner(alignment)
     length = utterance.codes.numel()
     rounds = autoregressive(
-        target.start(cond[0], guess[0]),
+        target.start(cond[0], hint[0]),
         length,
         Sampling(TEMPERATURE),
         RULES["lossless"],

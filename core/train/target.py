@@ -1,4 +1,4 @@
-"""Stages `conditioner` and `target`: the conditioner learns to guess latents, then a shallow
+"""Stages `conditioner` and `target`: the conditioner learns to hint at latents, then a shallow
 decoder joins it, then the decoder is deepened by repeating its layers and trained on.
 
 Depth stacking (arXiv 2011.13635) spends most steps where they are cheap.
@@ -24,23 +24,23 @@ SHALLOW = DecoderConfig(layers=3, width=320, heads=5, mlp=832)
 DEPTH = 12
 
 
-def guess_losses(conditioner: Conditioner, decoder: Decoder, batch: Batch) -> Losses:
-    """Squared error of the guessed latent, in units of the first codebook's power."""
-    _, guess = conditioner(batch.alignment)
+def hint_losses(conditioner: Conditioner, decoder: Decoder, batch: Batch) -> Losses:
+    """Squared error of the hinted latent, in units of the first codebook's power."""
+    _, hint = conditioner(batch.alignment)
     latent = decoder.latent(batch.codes)
-    return {"loss": F.mse_loss(guess[batch.valid], latent[batch.valid])}
+    return {"loss": F.mse_loss(hint[batch.valid], latent[batch.valid])}
 
 
 def token_losses(conditioner: Conditioner, decoder: Decoder, batch: Batch) -> Losses:
-    """Cross-entropy in nats per token, of each codebook, with the guess as a side task."""
-    cond, guess = conditioner(batch.alignment)
-    logits = decoder(batch.codes, cond, guess)[batch.valid]
+    """Cross-entropy in nats per token, of each codebook, with the hint as a side task."""
+    cond, hint = conditioner(batch.alignment)
+    logits = decoder(batch.codes, cond, hint)[batch.valid]
     codes = batch.codes.transpose(1, 2)[batch.valid]
     nats = F.cross_entropy(logits.flatten(0, 1), codes.flatten(), reduction="none")
     per_codebook = nats.view(codes.shape).mean(0)
-    error = F.mse_loss(guess[batch.valid], decoder.latent(batch.codes)[batch.valid])
+    error = F.mse_loss(hint[batch.valid], decoder.latent(batch.codes)[batch.valid])
     report = {f"c{q}": value.detach() for q, value in enumerate(per_codebook)}
-    return {"loss": per_codebook.mean() + 0.3 * error, "guess": error.detach(), **report}
+    return {"loss": per_codebook.mean() + 0.3 * error, "hint": error.detach(), **report}
 
 
 def restack(decoder: Decoder, depth: int, codebooks: Tensor) -> Decoder:
@@ -72,7 +72,7 @@ def run(work: Path, assets: Path, minutes: float) -> None:
     shallow = Decoder(SHALLOW, codebooks)
 
     def fit(name: str, losses: Callable, decoder: Decoder, share: float, **options: float) -> None:
-        modules = [conditioner] if losses is guess_losses else [conditioner, decoder]
+        modules = [conditioner] if losses is hint_losses else [conditioner, decoder]
         trainer = Trainer(
             work / f"{name}.pt",
             modules,
@@ -82,7 +82,7 @@ def run(work: Path, assets: Path, minutes: float) -> None:
         )
         trainer.run(partial(batches, training), list(batches(validation)))
 
-    fit("conditioner", guess_losses, shallow, 0.15, lr=1e-3)
+    fit("conditioner", hint_losses, shallow, 0.15, lr=1e-3)
     fit("shallow", token_losses, shallow, 0.2)
     deep = restack(shallow, DEPTH, codebooks)
     fit("target", token_losses, deep, 0.65)

@@ -25,10 +25,10 @@ STEPS = 4  # alignment steps (86.13 Hz) per codec frame
 
 @dataclass(frozen=True)
 class Conditioning:
-    """cond [T, width] and guess [T, code_dim] of one sentence."""
+    """cond [T, width] and hint [T, code_dim] of one sentence."""
 
     cond: Tensor
-    guess: Tensor
+    hint: Tensor
 
 
 class Joe:
@@ -56,7 +56,7 @@ class Joe:
         steps = self._durations.predict(ids, rate)
         steps[-1] += -int(steps.sum()) % STEPS
         alignment = Alignment.from_durations(ids, steps, STEPS).to(self._target.device)
-        cond, guess = self._conditioner(alignment)
+        cond, hint = self._conditioner(alignment)
         shown = Sentence(
             text=sentence,
             words=phonemes.words,
@@ -65,13 +65,13 @@ class Joe:
             durations=shown_durations(steps),
             frames=cond.shape[1],
         )
-        return Plan(shown, Conditioning(cond[0], guess[0]))
+        return Plan(shown, Conditioning(cond[0], hint[0]))
 
     def target(self, plan: Plan) -> DecoderState:
-        return self._target.start(plan.conditioning.cond, plan.conditioning.guess)
+        return self._target.start(plan.conditioning.cond, plan.conditioning.hint)
 
     def drafter(self, plan: Plan, sampling: Sampling) -> DraftModel:
-        state = self._draft.start(plan.conditioning.cond, plan.conditioning.guess)
+        state = self._draft.start(plan.conditioning.cond, plan.conditioning.hint)
         return DraftModel(state, sampling)
 
 
