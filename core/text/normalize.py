@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -30,8 +30,13 @@ def normalize(text: str) -> str:
 
     Plain English text comes back as it is, so normalising twice changes nothing.
     """
-    lines = (_normalize_line(line) for line in _mend(text).splitlines())
-    return "\n".join(line for line in lines if line)
+    return "\n".join(normalize_lines(text))
+
+
+def normalize_lines(text: str) -> Iterator[str]:
+    """The lines of `normalize`, each read only when it is asked for."""
+    lines = map(_normalize_line, _mend(text).splitlines())
+    return (line for line in lines if line)
 
 
 def _normalize_line(line: str) -> str:
@@ -57,8 +62,14 @@ def _mend(text: str) -> str:
         text = pattern.sub(replacement, text)
     text = unicodedata.normalize("NFKC", text)
     text = text.replace("\t", " ").replace("\N{FRACTION SLASH}", "/")
-    return "".join(c for c in text if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf"))
+    text = "".join(c for c in text if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf"))
+    # Long runs of spaces would cost the rules below quadratic time.
+    text = re.sub(r"[^\S\n]+", " ", text)
+    return _WRAP.sub(" ", re.sub(r" ?\n ?", "\n", text))
 
+
+# A line of prose that goes on in the next one: long, no mark at its end, a small letter follows.
+_WRAP = re.compile(r"(?<=[^\n]{40})(?<![.!?:;])\n(?=[a-z])")
 
 # NFKC would glue these to the number before them: 2½ -> 21/2, x² -> x2, 20º -> 20o.
 _BEFORE_NFKC: tuple[_Rule, ...] = (

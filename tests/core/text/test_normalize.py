@@ -133,3 +133,8 @@ def test_a_heap_of_marks_or_numbers_takes_no_minutes(text):
     start = time.perf_counter()
     normalize(text)
     assert time.perf_counter() - start < 5
+
+
+def test_long_runs_of_spaces_cost_no_time():
+    """Patterns that begin with any number of spaces are quadratic in a run of them."""
+    assert normalize("a" + " " * 200_000 + "b") == "a b"

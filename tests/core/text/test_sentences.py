@@ -81,7 +81,7 @@ def test_room_for_no_letter_is_refused():
 
 def test_prepare_reads_then_splits():
     text = "Dr. Smith owes me $3.12, e.g. for tea.\n- He lives in the U.S. now\n- He’s well 🙂"
-    assert prepare(text) == [
+    assert list(prepare(text)) == [
         "doctor Smith owes me three dollars twelve cents, for example for tea.",
         "He lives in the US now.",
         "He's well.",
@@ -90,4 +90,30 @@ def test_prepare_reads_then_splits():
 
 @pytest.mark.parametrize("text", ["", "  ", '""', "🙂", "...", "\n"])
 def test_prepare_of_nothing_speakable_is_empty(text):
-    assert prepare(text) == []
+    assert list(prepare(text)) == []
+
+
+def test_hard_wrapped_prose_is_not_cut_at_line_ends():
+    """Text from a mail or a terminal breaks its lines in mid-sentence; lists do not."""
+    wrapped = (
+        "The committee will publish its report on Monday, and the\nmembers will then vote on it."
+    )
+    assert list(prepare(wrapped)) == [wrapped.replace("\n", " ")]
+    assert list(prepare("milk and honey\neggs in a basket")) == [
+        "milk and honey.",
+        "eggs in a basket.",
+    ]
+
+
+def test_the_first_sentence_does_not_wait_for_the_rest(monkeypatch):
+    """A long text must not delay its own beginning."""
+    read = []
+
+    def reader(line: str) -> str:
+        read.append(line)
+        return line
+
+    monkeypatch.setattr("core.text.normalize._normalize_line", reader)
+    sentences = prepare("One line here.\nAnother line here.\nA third one.")
+    assert next(sentences) == "One line here."
+    assert read == ["One line here."]
