@@ -23,7 +23,11 @@ class LanguageModel(Protocol):
     tokens: Sequence[int]
 
     def forward(self, tokens: Sequence[int]) -> Tensor:
-        """Take in tokens [m]; logits of what follows each, [m, V] ([m + 1, V] at the start)."""
+        """Take in tokens [m]; logits of what follows each, [m, V] ([m + 1, V] at the start).
+
+        The logits come on the CPU, also from a model on a GPU: so sampling and verification are
+        the same code on the same device everywhere, and a pass waits for the GPU once.
+        """
 
     def rollback(self, length: int) -> None:
         """Forget everything from position `length` on."""

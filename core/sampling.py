@@ -89,7 +89,8 @@ class Lane(IntEnum):
 class Draws(Protocol):
     """Randomness of one round; row r belongs to the r-th token of the round.
 
-    Decisions, not numbers: so a test can enumerate every outcome with its weight.
+    Decisions, not numbers: so a test can enumerate every outcome with its weight. Distributions
+    are on the CPU, as `LanguageModel` gives them, whatever device the models run on.
     """
 
     def draft(self, row: int, probabilities: Tensor) -> int:
@@ -160,4 +161,4 @@ class KeyedDraws:
 
     def gumbel(self, row: int, probabilities: Tensor) -> int:
         noise = self.noise.gumbel(self.position + row, probabilities.shape[-1])
-        return gumbel_argmax(probabilities, noise.to(probabilities.device))
+        return gumbel_argmax(probabilities, noise)

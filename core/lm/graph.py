@@ -2,11 +2,14 @@
 
 A graph replays fixed shapes at fixed addresses. So positions are a tensor on the device, a
 pass always looks at window + m - 1 cache slots (those before the sentence are masked), and
-the buffers live in `StaticPass`, which sentences borrow one after the other.
+the buffers live in `StaticPass`, which sentences borrow one after the other. Nothing that is
+captured may touch the CPU's memory: a copy from there would fail the capture.
 """
 
 import weakref
 from collections.abc import Callable
+from threading import Lock
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,6 +18,9 @@ from core.lm.decoder import Decoder
 from core.lm.runtime import DecoderRuntime, DecoderState, band, run_block
 
 CAPACITY_STEP = 1024  # sentences of like length share buffers and graphs
+MAX_GAMMA = 16
+WIDEST = MAX_GAMMA + 2  # rows of a graph; wider passes are rare, so they are not worth capturing
+CAPTURING = Lock()  # one capture at a time in the whole process; replays need no lock
 
 
 class StaticPass:
@@ -28,23 +34,26 @@ class StaticPass:
         self.rope, self.keys, self.values = runtime.buffers(capacity)
         self._start = torch.zeros(1, dtype=torch.long, device=device)
         self._graphs: dict[tuple[int, int], Callable[[Tensor], Tensor]] = {}
+        self._memory: Any = None  # the graphs never run at once, so they share their scratch
 
     def __call__(self, start: int, table_rows: list[list[int]]) -> Tensor:
-        """Logits [m, V] of positions from `start`; table_rows as `DecoderState` lists them."""
+        """Logits [m, V] of positions from `start`, on the CPU; rows as `DecoderState` has them."""
         rows = torch.tensor(table_rows)
-        key = len(rows), start % self.runtime.config.num_codebooks
+        m, phase = len(rows), start % self.runtime.config.num_codebooks
         self._start.fill_(start)
-        if key not in self._graphs:
-            self._graphs[key] = self._capture(rows, key[1])
-        return self._graphs[key](rows)
+        if m > WIDEST or self.runtime.device.type != "cuda":
+            return self.compute(rows.to(self.runtime.device), phase).cpu()
+        if (m, phase) not in self._graphs:
+            self._graphs[m, phase] = self._capture(rows, phase)
+        return self._graphs[m, phase](rows)
 
     def compute(self, rows: Tensor, phase: int) -> Tensor:
-        """The pass itself, in shapes that depend on nothing but m; rows [m, 2 Q]."""
+        """The pass itself, in shapes that depend on nothing but m; rows [m, 2 Q] on the device."""
         m, window = len(rows), self.runtime.config.window
         device = self._start.device
         where = self._start + torch.arange(m, device=device)
         seen = self._start + torch.arange(1 - window, m, device=device)
-        bias = band(m, window + m - 1, window).to(device).masked_fill(seen < 0, -torch.inf)
+        bias = band(m, window + m - 1, window, device).masked_fill(seen < 0, -torch.inf)
         seen = seen.clamp(min=0)
         x = self.base[where] + self.runtime.table[rows].sum(1)
         rope = self.rope[where]
@@ -62,20 +71,23 @@ class StaticPass:
 
     def _capture(self, rows: Tensor, phase: int) -> Callable[[Tensor], Tensor]:
         """Record `compute` once; calling the result copies `rows` in, replays, copies out."""
-        static_rows = rows.to(self._start.device)
-        side = torch.cuda.Stream()  # capture needs warmed-up kernels, and a stream of its own
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            self.compute(static_rows, phase)
-        torch.cuda.current_stream().wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            logits = self.compute(static_rows, phase)
+        with CAPTURING:
+            self._memory = self._memory or torch.cuda.graph_pool_handle()
+            static_rows = rows.to(self._start.device)
+            side = torch.cuda.Stream()  # capture needs warmed-up kernels, and a stream of its own
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                self.compute(static_rows, phase)
+            torch.cuda.current_stream().wait_stream(side)
+            graph = torch.cuda.CUDAGraph()
+            # Thread-local: what another sentence does meanwhile must not fail this capture.
+            with torch.cuda.graph(graph, self._memory, capture_error_mode="thread_local"):
+                logits = self.compute(static_rows, phase)
 
         def replay(rows: Tensor) -> Tensor:
             static_rows.copy_(rows)
             graph.replay()
-            return logits.clone()  # the next replay overwrites it
+            return logits.cpu()  # a copy, since the next replay overwrites it; the pass's one wait
 
         return replay
 
@@ -90,8 +102,10 @@ class PassPool:
     def borrow(self, length: int) -> StaticPass:
         """One with room for `length` positions, all to the caller until given back."""
         capacity = -(-length // CAPACITY_STEP) * CAPACITY_STEP
-        idle = self._idle.setdefault(capacity, [])
-        return idle.pop() if idle else StaticPass(self._runtime, capacity)
+        try:
+            return self._idle.setdefault(capacity, []).pop()
+        except IndexError:  # asking first would let another thread take the last one in between
+            return StaticPass(self._runtime, capacity)
 
     def give_back(self, static_pass: StaticPass) -> None:
         self._idle[static_pass.capacity].append(static_pass)

@@ -17,7 +17,7 @@ from core.lm.decoder import Block, Decoder, DecoderConfig, rope_table
 from core.lm.linear import Linear, prepare_linear
 
 Pass = Callable[[int, list[list[int]]], Tensor]
-"""(first position, input table rows of each position) -> logits [m, V]."""
+"""(first position, input table rows of each position) -> logits [m, V], on the CPU."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class DecoderState:
 
     @torch.inference_mode()
     def forward(self, tokens: Sequence[int]) -> Tensor:
-        """Take in the next positions; logits [m, V] of the tokens that follow each.
+        """Take in the next positions; logits [m, V] of the tokens that follow each, on the CPU.
 
         tokens [m] are codebook entries 0..V-1; at position 0, `tokens` leaves the beginning
         out: its m - 1 tokens make m positions.
@@ -169,12 +169,12 @@ class ViewPass:
         self._rope, self._keys, self._values = runtime.buffers(len(base))
 
     def __call__(self, start: int, table_rows: list[list[int]]) -> Tensor:
-        """Logits [m, V] of positions from `start`."""
+        """Logits [m, V] of positions from `start`, on the CPU."""
         m, window = len(table_rows), self._runtime.config.window
         stop, first = start + m, max(0, start - window + 1)
         x = self._base[start:stop] + self._runtime.table[torch.tensor(table_rows)].sum(1)
         rope = self._rope[start:stop]
-        bias = band(m, stop - first, window)
+        bias = band(m, stop - first, window, self._runtime.device)
         for block, keys, values in zip(self._runtime.blocks, self._keys, self._values, strict=True):
 
             def remember(
@@ -185,14 +185,15 @@ class ViewPass:
                 return keys[:, :, first:stop], values[:, first:stop]
 
             x = run_block(block, x, rope, remember, bias)
-        return self._runtime.logits(x, start)
+        return self._runtime.logits(x, start).cpu()
 
 
-def band(m: int, width: int, window: int) -> Tensor:
+def band(m: int, width: int, window: int, device: torch.device) -> Tensor:
     """0 where the last m of `width` positions may attend to, -inf elsewhere; [m, width]."""
-    distance = torch.arange(width - m, width)[:, None] - torch.arange(width)
+    places = torch.arange(width, device=device)
+    distance = places[width - m :, None] - places
     hidden = (distance < 0) | (distance >= window)
-    return torch.zeros(m, width).masked_fill_(hidden, -torch.inf)
+    return torch.zeros(m, width, device=device).masked_fill_(hidden, -torch.inf)
 
 
 def run_block(
