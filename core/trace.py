@@ -5,13 +5,14 @@ A trace is all that the page needs to show a run again without any model.
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from core.errors import ForespeakError
+from core.files import write_text
 
 SCHEMA = 1
 STRICT = ConfigDict(extra="forbid")
@@ -39,6 +40,11 @@ class Round:
     verify_s: float
     sentence: int = 0
     at_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        drafted = len(self.draft_tokens)
+        if not drafted == len(self.draft_probs) == len(self.target_probs) >= self.accepted >= 0:
+            raise ValueError(f"{self.accepted} of {drafted} drafted tokens cannot be accepted")
 
     @property
     def tokens(self) -> tuple[int, ...]:
@@ -104,18 +110,14 @@ class Trace:
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
-        try:
-            path.write_text(json.dumps(asdict(self)), encoding="utf-8")
-        except OSError as error:
-            raise ForespeakError(
-                f"Cannot write {path} ({error.strerror}): choose another place."
-            ) from error
+        write_text(path, json.dumps(asdict(self)))
 
     @classmethod
     def load(cls, path: Path) -> "Trace":
         """Read what `save` wrote; every field must be there, of its type, and no other."""
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            data = json.loads(text)
         except OSError as error:
             raise ForespeakError(f"Cannot read {path} ({error.strerror}).") from error
         except ValueError as error:
@@ -123,12 +125,13 @@ class Trace:
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise ForespeakError(f"{path} is not a trace of schema {SCHEMA}: record it again.")
         damaged = ForespeakError(f"{path} is damaged: record the trace again.")
-        if data.keys() != {f.name for f in fields(cls)}:  # defaults must not stand in for rounds
-            raise damaged
         try:
-            return TypeAdapter(cls).validate_python(data)
+            trace = TypeAdapter(cls).validate_json(text, strict=True)
         except ValidationError as error:
             raise damaged from error
+        if json.loads(json.dumps(asdict(trace))) != data:  # a default stood in for what is missing
+            raise damaged
+        return trace
 
 
 @dataclass(frozen=True)
