@@ -140,14 +140,12 @@ def bench(
 @cli.command()
 def doctor(voice: VoiceName = "joe", device: Device = "auto") -> None:
     """Check this computer, and say what to do about whatever is missing."""
-    from rich.console import Console
-
-    from app.report import checks_table
-    from app.speakers import describe_outputs
+    from app.checks import print_checks
+    from app.outputs import describe_outputs
     from core.doctor import can_speak, examine
 
     checks = examine(voice, device, describe_outputs)
-    Console().print(checks_table(checks))
+    print_checks(checks)
     if not can_speak(checks):
         raise typer.Exit(1)
 

@@ -1,13 +1,11 @@
 """Results as tables for the terminal, and as rows for whoever else shows them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from core.bench import Report, Spread
-from core.doctor import Check, State
 from core.trace import Trace, measure
 
 NONE = "–"
@@ -56,19 +54,6 @@ def bench_table(report: Report) -> Table:
     table = _table(title, "", ">median", ">quartiles")
     for name, spread, digits in _bench_rows(report):
         table.add_row(name, *_spread_cells(spread, digits))
-    return table
-
-
-def checks_table(checks: Iterable[Check]) -> Table:
-    """What was found, and what to do about what was not."""
-    marks = {
-        State.OK: Text("ok", "green"),
-        State.WARNING: Text("note", "yellow"),
-        State.BAD: Text("BAD", "bold red"),
-    }
-    table = _table(None, "", "", "found", "what to do")
-    for check in checks:
-        table.add_row(marks[check.state], check.name, Text(check.found), Text(check.remedy))
     return table
 
 

@@ -2,11 +2,12 @@
 
 import queue
 import threading
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from app.outputs import default_output, import_sounddevice
 from core.errors import ForespeakError
 
 
@@ -18,8 +19,8 @@ class Speakers:
 
     def __init__(self) -> None:
         """Raises if there is nothing to play on; opens nothing yet."""
-        self._sounddevice = _import_sounddevice()
-        self._device = _default_output(self._sounddevice)
+        self._sounddevice = import_sounddevice()
+        self._device = default_output(self._sounddevice)
         self._pieces: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
         self._rest = np.empty(0, np.int16)
         self._heard = threading.Event()
@@ -76,7 +77,9 @@ class Speakers:
             nothing = np.empty(0, np.int16)
             self._pieces.put(self._resampler.resample_chunk(nothing, last=True))
         self._pieces.put(None)
-        self._heard.wait()
+        # Waits with a timeout: on Windows an untimed one cannot be interrupted by Ctrl-C.
+        while not self._heard.wait(0.1):
+            pass
 
     def _supported_rate(self, sample_rate: int) -> int:
         """`sample_rate` if the device takes it, else the device's own; Hz."""
@@ -106,34 +109,3 @@ class Speakers:
         out[filled:] = 0
         if ended:
             raise self._sounddevice.CallbackStop
-
-
-def describe_outputs() -> str:
-    """The output devices, the default one first; raises if there are none."""
-    sounddevice = _import_sounddevice()
-    default = _default_output(sounddevice)
-    names = [d["name"] for d in sounddevice.query_devices() if d["max_output_channels"]]
-    return ", ".join(dict.fromkeys([default["name"], *names]))
-
-
-def _import_sounddevice() -> ModuleType:
-    try:
-        import sounddevice
-    except ModuleNotFoundError as error:
-        raise ForespeakError(
-            "The package sounddevice is missing: pip install -r requirements.txt."
-        ) from error
-    except OSError as error:  # PortAudio itself cannot be loaded
-        raise ForespeakError(
-            "The PortAudio library is missing: install it (Debian: apt install libportaudio2)."
-        ) from error
-    return sounddevice
-
-
-def _default_output(sounddevice: ModuleType) -> dict[str, Any]:
-    try:
-        return sounddevice.query_devices(kind="output")
-    except (sounddevice.PortAudioError, ValueError) as error:
-        raise ForespeakError(
-            "No audio output device was found: connect one, or write a file with -o."
-        ) from error

@@ -9,8 +9,9 @@ It must run where packages are missing, so nothing but the standard library is i
 import hashlib
 import os
 import platform
+import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,6 +21,7 @@ from core.errors import ForespeakError
 ROOT = Path(__file__).parents[1]
 INSTALL = "pip install -r requirements.txt"
 RESTORE = "git checkout -- assets"
+SUM = re.compile(r"([0-9a-f]{64}) [ *](\S+)")  # sha256sum marks a binary file with *
 
 
 class State(Enum):
@@ -44,7 +46,9 @@ def examine(voice: str, device: str, audio: Callable[[], str]) -> list[Check]:
     """All checks, in the order in which to mend things.
 
     audio: names the output devices or raises ForespeakError; core knows no loudspeakers.
+    Raises for a voice or device that Forespeak does not have.
     """
+    _refuse_unknown(voice, device)
     return [
         check_python(),
         *check_packages(ROOT / "requirements.txt"),
@@ -62,11 +66,15 @@ def can_speak(checks: Iterable[Check]) -> bool:
 
 
 def attempt(name: str, probe: Callable[[], str], remedy: str) -> Check:
-    """A check that is good if `probe` returns what it found, and bad if it raises."""
+    """A check that is good if `probe` returns what it found, and bad if it raises.
+
+    remedy: what to do unless the error itself says it.
+    """
     try:
         return Check(name, State.OK, probe())
     except ForespeakError as error:
-        return Check(name, State.BAD, str(error), remedy)
+        problem, _, own_remedy = str(error).partition(": ")
+        return Check(name, State.BAD, problem, own_remedy or remedy)
     except Exception as error:
         return Check(name, State.BAD, f"{type(error).__name__}: {error}", remedy)
 
@@ -81,21 +89,32 @@ def check_packages(requirements: Path) -> Iterator[Check]:
     """Every package that the requirements name, with its version."""
     for line in requirements.read_text(encoding="utf-8").splitlines():
         wanted = line.partition("#")[0].strip()
-        if not wanted:
-            continue
-        name = wanted.split(">=")[0]
-        try:
-            yield Check(name, State.OK, version(name))
-        except PackageNotFoundError:
-            yield Check(name, State.BAD, "missing", INSTALL)
+        if wanted:
+            yield _check_package(wanted)
+
+
+def _check_package(wanted: str) -> Check:
+    name = re.split(r"[<>=!~\[; ]", wanted, maxsplit=1)[0]
+    try:
+        found = version(name)
+    except PackageNotFoundError:
+        return Check(name, State.BAD, "missing", INSTALL)
+    try:
+        from packaging.requirements import Requirement
+    except ImportError:  # reported where the requirements name it
+        return Check(name, State.OK, found)
+    allowed = Requirement(wanted).specifier
+    if not allowed.contains(found, prereleases=True):
+        return Check(name, State.BAD, f"{found} is not {allowed}", INSTALL)
+    return Check(name, State.OK, found)
 
 
 def check_cpu() -> Check:
     """Threads, and the kernels that make verification cheap on a CPU."""
     try:
         import torch
-    except ImportError:
-        return Check("CPU", State.BAD, "PyTorch cannot be imported", INSTALL)
+    except Exception as error:  # OSError where one of its libraries cannot be loaded (Windows)
+        return Check("CPU", State.BAD, f"PyTorch cannot be imported ({error})", INSTALL)
     capability = torch.backends.cpu.get_cpu_capability()
     found = f"{os.cpu_count()} cores, {torch.get_num_threads()} threads, {capability}"
     if "fbgemm" in torch.backends.quantized.supported_engines:
@@ -106,16 +125,20 @@ def check_cpu() -> Check:
 
 def check_assets(folder: Path) -> Iterator[Check]:
     """Every file that the voice's SHA256SUMS lists."""
-    sums = folder / "SHA256SUMS"
+    name = f"assets/{folder.name}"
     try:
-        lines = sums.read_text(encoding="utf-8").splitlines()
+        lines = (folder / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
     except OSError:
-        yield Check(f"assets/{folder.name}", State.WARNING, "no SHA256SUMS to check by", RESTORE)
+        yield Check(name, State.WARNING, "no SHA256SUMS to check by", RESTORE)
         return
-    for line in lines:
-        digest, name = line.split(maxsplit=1)
-        name = name.lstrip("*")  # sha256sum's mark of a binary file
-        yield _check_file(folder / name, digest)
+    except UnicodeDecodeError:
+        lines = []
+    sums = [SUM.fullmatch(line) for line in lines]
+    if not sums or None in sums:
+        yield Check(f"{name}/SHA256SUMS", State.BAD, "damaged: not a list of checksums", RESTORE)
+    for match in filter(None, sums):
+        digest, file = match.groups()
+        yield _check_file(folder / file, digest)
 
 
 def _check_file(path: Path, digest: str) -> Check:
@@ -131,11 +154,18 @@ def _check_file(path: Path, digest: str) -> Check:
 
 
 def _check_audio(audio: Callable[[], str]) -> Check:
+    check = attempt("audio output", audio, INSTALL)
+    return replace(check, state=State.WARNING) if check.state is State.BAD else check
+
+
+def _refuse_unknown(voice: str, device: str) -> None:
+    """Raise for a voice or device that does not exist, if there is an engine to ask."""
     try:
-        return Check("audio output", State.OK, audio())
-    except ForespeakError as error:
-        problem, _, remedy = str(error).partition(": ")
-        return Check("audio output", State.WARNING, problem, remedy)
+        from core.engine import find_voice, pick_device
+    except Exception:  # what is broken shows in the checks
+        return
+    find_voice(voice)
+    pick_device(device)
 
 
 def _describe_device(name: str) -> str:

@@ -100,6 +100,8 @@ def test_an_error_is_one_line_and_no_traceback(tmp_path):
         (["bench", "--runs", "0"], "--runs"),
         (["bench", "--json", "/nowhere/b.json"], "/nowhere/b.json"),
         (["--voice", "nobody"], "'nobody'"),
+        (["doctor", "--voice", "nobody"], "'nobody'"),
+        (["doctor", "--device", "tpu"], "'tpu'"),
         (["--host", "256.0.0.1"], "256.0.0.1"),
         (["--port", "99999"], "--port"),
         (["sing"], "sing"),
@@ -129,6 +131,36 @@ def test_a_missing_package_says_how_to_install(command, monkeypatch):
     monkeypatch.setitem(sys.modules, "app.speakers", None)
     code, _, error = command("say", "hello")
     assert (code, "requirements.txt" in error) == (2, True)
+
+
+BROKEN_COMPUTER = """
+import sys
+class Blocker:
+    def find_spec(self, name, *_):
+        if name in {names}: raise {error}("blocked")
+sys.meta_path.insert(0, Blocker())
+import launch
+sys.argv = ["launch.py", "doctor"]
+sys.exit(launch.main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "error"),
+    [
+        (["torch"], "OSError"),  # as on Windows without the Visual C++ runtime
+        (["torch", "numpy", "rich", "packaging", "sounddevice"], "ModuleNotFoundError"),
+    ],
+)
+def test_doctor_works_where_packages_do_not(names, error):
+    code = BROKEN_COMPUTER.format(names=names, error=error)
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stderr) == (1, "")
+    assert "PyTorch cannot" in result.stdout
+    assert "BAD" in result.stdout
+    assert "audio output" in result.stdout
 
 
 @pytest.mark.usefixtures("fake")

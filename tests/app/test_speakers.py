@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from app.speakers import Speakers, describe_outputs
+from app.outputs import describe_outputs
+from app.speakers import Speakers
 from core.errors import ForespeakError
 
 
