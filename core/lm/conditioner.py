@@ -57,7 +57,9 @@ class Alignment:
     place: Tensor
 
     @classmethod
-    def from_durations(cls, phonemes: Tensor, durations: Tensor, steps: int = 4) -> "Alignment":
+    def from_durations(
+        cls, phonemes: Tensor, durations: Tensor, steps: int = ConditionerConfig.steps
+    ) -> "Alignment":
         """Of one sentence: phonemes [P], durations [P] in alignment steps; B = 1.
 
         The last phoneme is stretched so that the total is a whole number of frames.

@@ -126,8 +126,9 @@ class Decoder(nn.Module):
         x = self.embed(previous).view(B, T, Q, -1) + self.phase.weight
         x = x + self.cond(cond)[:, :, None] + self.geometry(geometry)
         x = x.view(B, T * Q, -1)
-        rope = rope_table(T * Q, self.config.width // self.config.heads)
-        distance = torch.arange(T * Q)[:, None] - torch.arange(T * Q)
+        rope = rope_table(T * Q, self.config.width // self.config.heads).to(codes.device)
+        place = torch.arange(T * Q, device=codes.device)
+        distance = place[:, None] - place
         mask = (distance >= 0) & (distance < self.config.window)
         for block in self.blocks:
             x = block(x, rope, mask)
