@@ -1,11 +1,15 @@
 """python -m core.train STAGE: rebuild the embedded voice, one resumable stage after another."""
 
 import argparse
+import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import torch
 
+from core.engine import pick_device
+from core.errors import ForespeakError
 from core.voices.base import ASSETS
 
 # Minutes on two CPU cores that gave the weights in assets.
@@ -14,11 +18,20 @@ MINUTES = {"data": 30, "codec": 10, "target": 90, "draft": 20, "durations": 8, "
 
 def main() -> None:
     arguments = parse()
+    try:
+        run(arguments)
+    except ForespeakError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+
+
+def run(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(0)
     arguments.work.mkdir(parents=True, exist_ok=True)
     minutes = arguments.minutes or MINUTES[arguments.stage]
-    stage(arguments.stage)(arguments.work, arguments.assets, minutes)
+    device = pick_device(arguments.device)
+    stage(arguments.stage, device)(arguments.work, arguments.assets, minutes)
 
 
 def parse() -> argparse.Namespace:
@@ -28,16 +41,21 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--assets", type=Path, default=ASSETS / "joe", help="where weights go")
     parser.add_argument("--minutes", type=float, help="time budget over all resumptions")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     return parser.parse_args()
 
 
-def stage(name: str) -> Callable[[Path, Path, float], None]:
+def stage(name: str, device: torch.device) -> Callable[[Path, Path, float], None]:
     """The stage's function; imported late, since each needs packages of its own."""
     if name == "data":
         from core.train.data import run
-    elif name == "codec":
+
+        return run  # onnxruntime, on the CPU
+    if name == "codec":
         from core.train.codec import run
-    elif name == "target":
+
+        return run  # small enough for the CPU
+    if name == "target":
         from core.train.target import run
     elif name == "draft":
         from core.train.draft import run
@@ -45,7 +63,7 @@ def stage(name: str) -> Callable[[Path, Path, float], None]:
         from core.train.durations import run
     else:
         from core.train.card import run
-    return run
+    return partial(run, device=device)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,19 @@
 """Utterances of tokens and alignments, batched by length."""
 
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from core.lm.conditioner import Alignment
+from core.lm.conditioner import Alignment, ConditionerConfig
+
+Item = TypeVar("Item")
 
 TOKENS = "tokens.npz"  # in the work folder; core/train/data.py writes it
 VALIDATION = 60  # the first utterances are never trained on
@@ -35,7 +38,9 @@ class Batch:
     alignment: Alignment
 
 
-def load_utterances(path: Path, steps: int = 4) -> tuple[list[Utterance], list[Utterance]]:
+def load_utterances(
+    path: Path, steps: int = ConditionerConfig.steps
+) -> tuple[list[Utterance], list[Utterance]]:
     """Training and validation utterances of a tokens file (see core/train/data.py)."""
     data = np.load(path)
     codes = np.split(data["codes"].astype(np.int64), np.cumsum(data["code_len"])[:-1])
@@ -54,9 +59,9 @@ def load_utterances(path: Path, steps: int = 4) -> tuple[list[Utterance], list[U
     return utterances[VALIDATION:], utterances[:VALIDATION]
 
 
-def collate(utterances: list[Utterance]) -> Batch:
+def collate(utterances: Sequence[Utterance], steps: int = ConditionerConfig.steps) -> Batch:
     """Pad to the longest."""
-    parts = [Alignment.from_durations(u.phonemes, u.durations) for u in utterances]
+    parts = [Alignment.from_durations(u.phonemes, u.durations, steps) for u in utterances]
     alignment = Alignment(
         pad_sequence([a.phonemes[0] for a in parts], batch_first=True),
         pad_sequence([a.index[0] for a in parts], batch_first=True),
@@ -68,18 +73,41 @@ def collate(utterances: list[Utterance]) -> Batch:
 
 
 def batches(
-    utterances: list[Utterance], rng: random.Random | None = None, max_frames: int = 1000
+    utterances: Sequence[Utterance],
+    rng: random.Random | None = None,
+    max_frames: int = 1000,
+    steps: int = ConditionerConfig.steps,
 ) -> Iterator[Batch]:
     """One pass over the utterances in batches of like lengths; shuffled if `rng` is given."""
+    for group in by_length(utterances, lambda u: u.codes.shape[1], max_frames, rng):
+        yield collate(group, steps)
 
-    def length(u: Utterance) -> float:
-        return u.codes.shape[1] + (rng.random() * 10 if rng else 0)
 
-    groups: list[list[Utterance]] = [[]]
-    for u in sorted(utterances, key=length):
-        if groups[-1] and (len(groups[-1]) + 1) * u.codes.shape[1] > max_frames:
+def by_length(
+    items: Sequence[Item], length: Callable[[Item], int], room: int, rng: random.Random | None
+) -> list[list[Item]]:
+    """All items in groups of like lengths, each at most `room` long once padded.
+
+    An item longer than `room` is a group of its own. If `rng` is given, neighbours in length
+    change places and groups come in any order.
+    """
+    groups: list[list[Item]] = [[]]
+    longest = 0
+    for item in sorted(items, key=lambda i: length(i) + (rng.random() * 10 if rng else 0)):
+        longest = max(longest, length(item))
+        if groups[-1] and (len(groups[-1]) + 1) * longest > room:
             groups.append([])
-        groups[-1].append(u)
+            longest = length(item)
+        groups[-1].append(item)
     if rng:
         rng.shuffle(groups)
-    yield from map(collate, groups)
+    return groups if items else []
+
+
+def move(batch: Any, device: torch.device) -> Any:
+    """A tensor, or a dataclass of tensors and dataclasses, on that device."""
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device)
+    if is_dataclass(batch):
+        return type(batch)(*(move(getattr(batch, f.name), device) for f in fields(batch)))
+    return batch

@@ -7,27 +7,25 @@ grows with their mean) and is least at their mean, so the predictor keeps the to
 import json
 import math
 import random
-import time
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
-from torch.optim import AdamW, Optimizer
-from tqdm import tqdm
 
 from core.lm.checkpoint import save_checkpoint
 from core.lm.conditioner import BLANK
 from core.lm.durations import DurationConfig, DurationPredictor, load_durations
-from core.train.dataset import TOKENS, Utterance, load_utterances
+from core.train.dataset import TOKENS, Utterance, by_length, load_utterances
+from core.train.loop import CPU, Losses, Optimizers, Trainer
 
 CONFIG = DurationConfig(dropout=0.1)
 LEARNING_RATE = 2e-3
-BATCH = 32  # utterances, about 1,600 phonemes
+ROOM = 3000  # phonemes and blanks in a batch
 WARM_UP = 0.03  # of the time
-CHECKPOINT_SECONDS = 60
 
 UNKNOWN = 255  # an id that the phoneme map leaves free
 HIDDEN = 0.02  # of the phonemes become UNKNOWN in training
@@ -36,10 +34,20 @@ RARE = 10  # phonemes seen less often than this are treated as UNKNOWN
 VOWELS = set("aeiouyæøœɐɑɒɔɘəɚɛɜɞɤɨɪɯɵɶʉʊʌʏᵻ") | set("ˈˌː")  # stress and length are the vowel's
 PAUSES = set("^$.,:;!?")
 
-Pair = tuple[Tensor, Tensor]  # phonemes [B, P], durations [B, P]; both 0 where they pad
+
+@dataclass(frozen=True)
+class DurationBatch:
+    """phonemes [B, P], durations [B, P]; both 0 where they pad."""
+
+    phonemes: Tensor
+    durations: Tensor
+
+    @property
+    def valid(self) -> Tensor:
+        return self.phonemes > 0
 
 
-def run(work: Path, assets: Path, minutes: float) -> None:
+def run(work: Path, assets: Path, minutes: float, device: torch.device = CPU) -> None:
     """Train for `minutes` in all, earlier interrupted runs included, and report.
 
     work: the folder of the tokens and the checkpoint; assets: the voice's folder, which holds
@@ -47,7 +55,18 @@ def run(work: Path, assets: Path, minutes: float) -> None:
     """
     training, validation = load_utterances(work / TOKENS)
     model = DurationPredictor(CONFIG)
-    train(model, training, work / "durations.pt", minutes * 60)
+    trainer = Trainer(
+        work / "durations.pt",
+        [model],
+        partial(duration_losses, model),
+        minutes,
+        LEARNING_RATE,
+        device=device,
+        optimizers=adamw,
+        schedule=warm_up_then_cosine,
+    )
+    trainer.run(partial(batches, training), list(batches(validation)))
+    model.cpu()
     fill_rare(model, training)
     calibrate(model, training)
     path = assets / "durations.safetensors"
@@ -56,84 +75,34 @@ def run(work: Path, assets: Path, minutes: float) -> None:
     print("\n".join(report(load_durations(path), validation, symbols)))
 
 
-def train(
-    model: DurationPredictor, utterances: list[Utterance], checkpoint: Path, budget: float
-) -> None:
-    """Train until `budget` seconds are spent; resumes from `checkpoint` if it exists."""
-    optimizer = AdamW(model.parameters(), LEARNING_RATE, weight_decay=0.05)
-    spent = restore(checkpoint, model, optimizer)
-    saved = spent
-    model.train()
-    batches = endless(utterances, random.Random(spent))
-    layout = "{l_bar}{bar}| {n:.0f}/{total:.0f} s{postfix}"
-    with tqdm(total=budget, initial=spent, desc="durations", bar_format=layout) as bar:
-        while spent < budget:
-            begin = time.monotonic()
-            loss = step(model, optimizer, next(batches), spent / budget)
-            if spent - saved > CHECKPOINT_SECONDS:
-                store(checkpoint, model, optimizer, spent)
-                saved = spent
-            elapsed = time.monotonic() - begin
-            spent += elapsed
-            bar.set_postfix(loss=f"{loss:.4f}", refresh=False)
-            bar.update(min(elapsed, budget - bar.n))
-    store(checkpoint, model, optimizer, spent)
+def duration_losses(model: DurationPredictor, batch: DurationBatch) -> Losses:
+    """Gamma likelihood; in training some phonemes are hidden, so that UNKNOWN learns, too."""
+    phonemes, valid = batch.phonemes, batch.valid
+    if model.training:
+        hidden = torch.rand(phonemes.shape, device=phonemes.device) < HIDDEN
+        phonemes = phonemes.masked_fill(valid & hidden, UNKNOWN)
+    expected = model(phonemes)[valid]
+    return {"loss": (expected.log() + batch.durations[valid] / expected).mean()}
 
 
-def step(model: DurationPredictor, optimizer: Optimizer, batch: Pair, progress: float) -> float:
-    """One update at the learning rate that `progress` (0..1) calls for; the loss before it."""
-    phonemes, durations = batch
-    used = phonemes > 0
-    hidden = used & (torch.rand(phonemes.shape) < HIDDEN)
-    expected = model(phonemes.masked_fill(hidden, UNKNOWN))[used]
-    loss = (expected.log() + durations[used] / expected).mean()
-    for group in optimizer.param_groups:
-        group["lr"] = LEARNING_RATE * schedule(progress)
-    optimizer.zero_grad()
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
+def adamw(modules: nn.Module, lr: float) -> Optimizers:
+    return [torch.optim.AdamW(modules.parameters(), lr, weight_decay=0.05)]
 
 
-def schedule(progress: float) -> float:
-    """Linear warm-up, then cosine decay to zero."""
-    return min(1.0, progress / WARM_UP) * (1 + math.cos(math.pi * progress)) / 2
+def warm_up_then_cosine(spent: float, _step: int) -> float:
+    """Share of the learning rate after a share of the time."""
+    return min(1.0, spent / WARM_UP) * (1 + math.cos(math.pi * spent)) / 2
 
 
-def endless(utterances: list[Utterance], rng: random.Random) -> Iterator[Pair]:
-    """Shuffled batches of utterances of like lengths, for ever."""
-    while True:
-        order = sorted(utterances, key=lambda u: len(u.phonemes) + rng.random() * 10)
-        groups = [order[i : i + BATCH] for i in range(0, len(order), BATCH)]
-        rng.shuffle(groups)
-        yield from map(collate, groups)
-
-
-def collate(utterances: list[Utterance]) -> Pair:
-    """Pad to the longest."""
-    return (
-        pad_sequence([u.phonemes for u in utterances], batch_first=True),
-        pad_sequence([u.durations for u in utterances], batch_first=True),
-    )
-
-
-def store(path: Path, model: DurationPredictor, optimizer: Optimizer, spent: float) -> None:
-    """Write a checkpoint, whole or not at all."""
-    partial = path.with_suffix(".partial")
-    state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "spent": spent}
-    torch.save(state, partial)
-    partial.replace(path)
-
-
-def restore(path: Path, model: DurationPredictor, optimizer: Optimizer) -> float:
-    """Take up a checkpoint if there is one; the seconds spent until then."""
-    if not path.exists():
-        return 0.0
-    state = torch.load(path)
-    model.load_state_dict(state["model"])
-    optimizer.load_state_dict(state["optimizer"])
-    return state["spent"]
+def batches(
+    utterances: Sequence[Utterance], rng: random.Random | None = None
+) -> Iterator[DurationBatch]:
+    """One pass in batches of like lengths; shuffled if `rng` is given."""
+    for group in by_length(utterances, lambda u: len(u.phonemes), ROOM, rng):
+        yield DurationBatch(
+            pad_sequence([u.phonemes for u in group], batch_first=True),
+            pad_sequence([u.durations for u in group], batch_first=True),
+        )
 
 
 @torch.no_grad()

@@ -2,7 +2,7 @@
 
 `torch.optim.Muon` iterates in bfloat16, which a CPU without bfloat16 units emulates
 several times slower than the training step itself; the same iteration in float32 costs
-about a tenth of a step.
+about a tenth of a step. On a GPU it costs less still.
 """
 
 import torch

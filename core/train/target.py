@@ -18,7 +18,7 @@ from core.lm.checkpoint import save_checkpoint
 from core.lm.conditioner import Conditioner, ConditionerConfig
 from core.lm.decoder import Decoder, DecoderConfig
 from core.train.dataset import TOKENS, Batch, batches, load_utterances
-from core.train.loop import Losses, Trainer
+from core.train.loop import CPU, Losses, Trainer
 
 SHALLOW = DecoderConfig(layers=3, width=320, heads=5, mlp=832)
 DEPTH = 12
@@ -64,27 +64,32 @@ def restack(decoder: Decoder, depth: int, codebooks: Tensor) -> Decoder:
     return result
 
 
-def run(work: Path, assets: Path, minutes: float) -> None:
+def run(work: Path, assets: Path, minutes: float, device: torch.device = CPU) -> None:
     """Conditioner, shallow target, deep target; writes conditioner and target to assets."""
-    codebooks = LatentCodec.load(assets / "codec.safetensors", torch.device("cpu")).codebooks
-    training, validation = load_utterances(work / TOKENS)
-    conditioner = Conditioner(ConditionerConfig())
-    shallow = Decoder(SHALLOW, codebooks)
+    codec = LatentCodec.load(assets / "codec.safetensors", CPU)
+    steps = codec.config.latents
+    training, validation = load_utterances(work / TOKENS, steps)
+    conditioner = Conditioner(ConditionerConfig(steps=steps)).to(device)
+    shallow = Decoder(SHALLOW, codec.codebooks).to(device)
 
     def fit(name: str, losses: Callable, decoder: Decoder, share: float, **options: float) -> None:
         modules = [conditioner] if losses is hint_losses else [conditioner, decoder]
         trainer = Trainer(
             work / f"{name}.pt",
             modules,
-            lambda batch: losses(conditioner, decoder, batch),
+            partial(losses, conditioner, decoder),
             minutes * share,
+            device=device,
             **options,
         )
-        trainer.run(partial(batches, training), list(batches(validation)))
+        epoch = partial(batches, training, steps=steps)
+        trainer.run(epoch, list(batches(validation, steps=steps)))
 
     fit("conditioner", hint_losses, shallow, 0.15, lr=1e-3)
     fit("shallow", token_losses, shallow, 0.2)
-    deep = restack(shallow, DEPTH, codebooks)
+    deep = restack(shallow, DEPTH, codec.codebooks).to(device)
     fit("target", token_losses, deep, 0.65)
-    save_checkpoint(assets / "conditioner.safetensors", conditioner, asdict(conditioner.config))
-    save_checkpoint(assets / "target.safetensors", deep, asdict(deep.config))
+    save_checkpoint(
+        assets / "conditioner.safetensors", conditioner.cpu(), asdict(conditioner.config)
+    )
+    save_checkpoint(assets / "target.safetensors", deep.cpu(), asdict(deep.config))
