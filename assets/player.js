@@ -5,11 +5,14 @@
 // where they meet. `element.player` is there for tests.
 
 const LEAD = 0.05; // seconds between the arrival of a piece and its sound, after a wait
+const RETRY = 1000; // milliseconds until pieces are asked for again after a failure
+const POLL = 250; // milliseconds between looks for a value that came before `watch` listened
 const find = (name) => element.querySelector(`.${name}`);
 
 let context = null;
 let run = null;
 let shown = null; // the value that the page shows
+let drawing = false; // whether a frame is asked for
 element.player = { pcm: () => (run ? join(run.pieces) : new Int16Array()) };
 
 function audio(rate) {
@@ -34,7 +37,8 @@ function join(pieces) {
 }
 
 function begin(value) {
-  return { id: value.run, rate: value.sample_rate, pieces: [], fetching: false, ...silent() };
+  const { run: id, sample_rate: rate } = value;
+  return { id, rate, pieces: [], fetching: false, stopped: false, ...silent() };
 }
 
 // playing: pieces not yet heard to their end; end: context time at which the last one ends;
@@ -56,27 +60,42 @@ function schedule(piece) {
   run.end += buffer.duration;
   run.seconds += buffer.duration;
   playing.add(source);
+  draw();
 }
 
 function silence() {
   for (const source of run?.playing ?? []) source.stop();
 }
 
+// What the run has sent so far can still be played again.
+function stop() {
+  silence();
+  if (run) Object.assign(run, silent(), { stopped: true });
+  draw();
+}
+
 // Updates of the page may be merged, so a run's new pieces are asked for, not pushed.
 async function fetchPieces() {
   const mine = run;
-  if (mine.fetching) return;
+  const wanted = () => mine === run && !mine.stopped;
+  if (!mine || mine.fetching) return;
   mine.fetching = true;
-  while (mine === run && mine.pieces.length < props.value.pieces) {
-    const pieces = await server.sound([mine.id, mine.pieces.length]);
-    if (mine !== run || !pieces.length) break; // stopped, or the server forgot the run
-    for (const piece of pieces.map(decode)) {
-      mine.pieces.push(piece);
-      schedule(piece);
+  try {
+    while (wanted() && mine.pieces.length < props.value.pieces) {
+      const pieces = await server.sound([mine.id, mine.pieces.length]);
+      if (!wanted() || !pieces.length) break; // stopped, or the server forgot the run
+      for (const piece of pieces.map(decode)) {
+        mine.pieces.push(piece);
+        schedule(piece);
+      }
     }
+  } catch (error) {
+    console.warn("Forespeak: the sound did not come, asking again.", error);
+    setTimeout(fetchPieces, RETRY);
+  } finally {
+    mine.fetching = false;
+    showTools();
   }
-  mine.fetching = false;
-  showTools();
 }
 
 function showTools() {
@@ -84,8 +103,14 @@ function showTools() {
   find("again").disabled = find("save").disabled = !usable;
 }
 
+// Frames are drawn only while there is sound ahead.
+function draw() {
+  if (!drawing) requestAnimationFrame(showFrame);
+  drawing = true;
+}
+
 function showFrame() {
-  if (props.value !== shown) update(); // a value that came before `watch` was listening
+  drawing = false;
   const ahead = run && context ? Math.max(0, run.end - context.currentTime) : 0;
   const heard = Math.max(0, (run?.seconds ?? 0) - ahead);
   find("heard").max = run?.seconds || 1;
@@ -93,7 +118,7 @@ function showFrame() {
   find("clock").textContent = run?.seconds
     ? `${heard.toFixed(1)} s / ${run.seconds.toFixed(1)} s`
     : "0.0 s";
-  requestAnimationFrame(showFrame);
+  if (ahead > 0) draw();
 }
 
 function update() {
@@ -103,8 +128,9 @@ function update() {
   if (value.run && value.run !== run?.id) {
     silence();
     run = begin(value);
+    draw();
   } else if (!value.run) {
-    silence();
+    stop();
   }
   if (value.run) fetchPieces();
   showTools();
@@ -136,7 +162,7 @@ function saveWav() {
   link.href = URL.createObjectURL(new Blob([header, pcm], { type: "audio/wav" }));
   link.download = "forespeak.wav";
   link.click();
-  URL.revokeObjectURL(link.href);
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000); // some browsers read it later
 }
 
 // Browsers let sound begin only from a press; the answer to Speak comes too late for some.
@@ -147,4 +173,4 @@ find("again").addEventListener("click", playAgain);
 find("save").addEventListener("click", saveWav);
 watch("value", update);
 update();
-showFrame();
+setInterval(() => props.value !== shown && update(), POLL);
