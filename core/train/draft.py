@@ -1,13 +1,18 @@
-"""Stage `draft`: a shallow decoder learns the target's distribution, not the data's.
+"""Stage `draft`: shallow decoders learn the target's distribution, not the data's.
 
 What decides the speed is α = E Σ min(p, q) at the temperature people use, so after the
 Kullback-Leibler term has brought the two close, 1 - α itself is minimised (arXiv 2310.08461
-compares the divergences).
+compares the divergences). A larger draft has the better α, a smaller one costs less: several
+are trained, and the one with the best predicted speed-up is kept.
 """
 
+import hashlib
+import json
 import random
 import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 
 import torch
@@ -16,19 +21,23 @@ from tqdm import tqdm
 
 from core.codec.latent import LatentCodec
 from core.decode import autoregressive
+from core.drafters import DraftModel
 from core.lm.checkpoint import save_checkpoint
 from core.lm.conditioner import Alignment, Conditioner, load_conditioner
 from core.lm.decoder import Decoder, load_decoder
+from core.lm.graph import GraphRuntime
 from core.lm.runtime import DecoderRuntime
 from core.sampling import Noise, Sampling
-from core.train.dataset import TOKENS, Batch, Utterance, batches, load_utterances
-from core.train.loop import Losses, Trainer
+from core.train.dataset import TOKENS, Batch, Utterance, batches, load_utterances, move
+from core.train.loop import CPU, Losses, Trainer
 from core.train.target import restack
+from core.train.trade import Sentence, Trade, measure_costs
 from core.verify import RULES
 
-DRAFT_LAYERS = 1
 TEMPERATURE = 0.8
 RESPOKEN = 1000  # utterances that the target says anew
+SAVE_EVERY = 50  # of them
+TIMED = 4  # validation utterances on which costs are measured
 
 
 def overlap(target_logits: Tensor, draft_logits: Tensor, temperature: float) -> Tensor:
@@ -58,8 +67,10 @@ class Lesson:
 @torch.no_grad()
 def teach(conditioner: Conditioner, target: Decoder, batch: Batch) -> Lesson:
     """Ask the frozen models once, not once per epoch: the answers fit in memory as float16."""
+    batch = move(batch, target.vectors.device)
     cond, hint = conditioner(batch.alignment)
-    return Lesson(batch, cond, hint, target(batch.codes, cond, hint)[batch.valid].half())
+    logits = target(batch.codes, cond, hint)[batch.valid].half()
+    return move(Lesson(batch, cond, hint, logits), CPU)
 
 
 def distillation_losses(draft: Decoder, lesson: Lesson) -> Losses:
@@ -78,11 +89,10 @@ def distillation_losses(draft: Decoder, lesson: Lesson) -> Losses:
 def respeak(conditioner: Conditioner, target: DecoderRuntime, utterance: Utterance) -> Utterance:
     """The same phonemes and durations with tokens drawn from the target: in use, the draft
     continues what the target said, not what the data hold."""
-    alignment = Alignment.from_durations(utterance.phonemes, utterance.durations)
-    cond, hint = conditioner(alignment)
+    cond, hint = condition(conditioner, utterance)
     length = utterance.codes.numel()
     rounds = autoregressive(
-        target.start(cond[0], hint[0]),
+        target.start(cond, hint),
         length,
         Sampling(TEMPERATURE),
         RULES["lossless"],
@@ -92,25 +102,121 @@ def respeak(conditioner: Conditioner, target: DecoderRuntime, utterance: Utteran
     return replace(utterance, codes=tokens.view(-1, len(utterance.codes)).T)
 
 
-def run(work: Path, assets: Path, minutes: float) -> None:
-    """Distil a draft from the target in assets; writes the draft there."""
-    codebooks = LatentCodec.load(assets / "codec.safetensors", torch.device("cpu")).codebooks
-    conditioner = load_conditioner(assets / "conditioner.safetensors")
+def respeak_all(
+    conditioner: Conditioner,
+    target: DecoderRuntime,
+    utterances: Sequence[Utterance],
+    path: Path,
+    version: str,
+) -> list[Utterance]:
+    """Respeak them all; `path` keeps what is done, for as long as `version` is the same."""
+    stored = torch.load(path) if path.exists() else {}
+    done: list[Tensor] = stored["codes"] if stored.get("version") == version else []
+    rest = utterances[len(done) :]
+    for u in tqdm(rest, "respeaking", total=len(utterances), initial=len(done)):
+        done.append(respeak(conditioner, target, u).codes)
+        if len(done) % SAVE_EVERY == 0 or len(done) == len(utterances):
+            partial_path = path.with_suffix(".partial")
+            torch.save({"version": version, "codes": done}, partial_path)
+            partial_path.replace(path)
+    return [replace(u, codes=codes) for u, codes in zip(utterances, done, strict=True)]
+
+
+def condition(conditioner: Conditioner, utterance: Utterance) -> tuple[Tensor, Tensor]:
+    """cond [T, width] and hint [T, code_dim] of one utterance."""
+    alignment = Alignment.from_durations(
+        utterance.phonemes, utterance.durations, conditioner.config.steps
+    )
+    cond, hint = conditioner(move(alignment, conditioner.hint.weight.device))
+    return cond[0], hint[0]
+
+
+def candidates(target: Decoder, codebooks: Tensor) -> dict[str, Decoder]:
+    """Untrained drafts by name: one layer cut from the target, and narrower ones from scratch."""
+
+    def narrow(width: int, heads: int, mlp: int) -> Decoder:
+        config = replace(target.config, layers=1, width=width, heads=heads, mlp=mlp)
+        return Decoder(config, codebooks)
+
+    drafts = [restack(target, 1, codebooks), narrow(256, 4, 704), narrow(192, 3, 512)]
+    return {f"{d.config.layers}x{d.config.width}": d for d in drafts}
+
+
+def run(work: Path, assets: Path, minutes: float, device: torch.device = CPU) -> None:
+    """Distil the target in assets; writes the best draft there, all trades to work/draft.json."""
+    codebooks = LatentCodec.load(assets / "codec.safetensors", CPU).codebooks
+    conditioner = load_conditioner(assets / "conditioner.safetensors").to(device)
     target = load_decoder(assets / "target.safetensors", codebooks)
-    training, validation = load_utterances(work / TOKENS)
-    runtime = DecoderRuntime(target, torch.device("cpu"))
-    chosen = training[:RESPOKEN]
-    training += [respeak(conditioner, runtime, u) for u in tqdm(chosen, "respeaking")]
-    lessons = [
-        teach(conditioner, target, batch)
-        for batch in tqdm(list(batches(training, random.Random(0))), "asking the target")
-    ]
-    draft = restack(target, DRAFT_LAYERS, codebooks)
-    trainer = Trainer(
-        work / "draft.pt", [draft], lambda lesson: distillation_losses(draft, lesson), minutes
-    )
-    trainer.run(
-        lambda rng: iter(rng.sample(lessons, len(lessons))),
-        [teach(conditioner, target, batch) for batch in batches(validation)],
-    )
-    save_checkpoint(assets / "draft.safetensors", draft, asdict(draft.config))
+    drafts = candidates(target, codebooks)
+    on_cpu = DecoderRuntime(target, CPU)
+    runtime = GraphRuntime(target, device) if device.type == "cuda" else on_cpu
+    target.to(device)
+    steps = conditioner.config.steps
+    training, validation = load_utterances(work / TOKENS, steps)
+
+    @cache  # asked once, and only if some draft is not trained yet
+    def lessons() -> list[Lesson]:
+        sources = [assets / "conditioner.safetensors", assets / "target.safetensors", work / TOKENS]
+        said = respeak_all(
+            conditioner, runtime, training[:RESPOKEN], work / "respoken.pt", digest(sources)
+        )
+        asked = list(batches([*training, *said], random.Random(0), steps=steps))
+        return [teach(conditioner, target, batch) for batch in tqdm(asked, "asking the target")]
+
+    def epoch(rng: random.Random) -> Iterator[Lesson]:
+        yield from rng.sample(lessons(), len(lessons()))
+
+    exam = [teach(conditioner, target, batch) for batch in batches(validation, steps=steps)]
+    alpha = {}
+    for name, draft in drafts.items():
+        trainer = Trainer(
+            work / f"draft-{name}.pt",
+            [draft],
+            partial(distillation_losses, draft),
+            minutes / len(drafts),
+            device=device,
+        )
+        trainer.run(epoch, exam)
+        alpha[name] = trainer.evaluate(exam)["alpha"]
+        draft.cpu()
+    trades, v = weigh(conditioner.cpu(), on_cpu, drafts, alpha, validation[:TIMED])
+    best = max(trades, key=lambda trade: trade.speedup)
+    table = {
+        "temperature": TEMPERATURE,
+        "threads": torch.get_num_threads(),
+        "v": v,
+        "kept": best.name,
+        "drafts": [asdict(trade) for trade in trades],
+    }
+    (work / "draft.json").write_text(json.dumps(table, indent=1), encoding="utf-8")
+    kept = drafts[best.name]
+    save_checkpoint(assets / "draft.safetensors", kept, asdict(kept.config))
+
+
+@torch.inference_mode()
+def weigh(
+    conditioner: Conditioner,
+    target: DecoderRuntime,
+    drafts: dict[str, Decoder],
+    alpha: dict[str, float],
+    utterances: Sequence[Utterance],
+) -> tuple[list[Trade], list[float]]:
+    """Each draft's trade, and v: on a CPU, where the voice is meant to speak."""
+    sampling = Sampling(TEMPERATURE)
+    runtimes = {name: DecoderRuntime(draft, CPU) for name, draft in drafts.items()}
+    sentences = []
+    for u in utterances:
+        heard = condition(conditioner, u)
+        drafters = {n: DraftModel(r.start(*heard), sampling) for n, r in runtimes.items()}
+        sentences.append(Sentence(target.start(*heard), drafters, u.codes.T.flatten().tolist()))
+    c, v = measure_costs(sentences, sampling)
+    trades = []
+    for name, draft in drafts.items():
+        parameters = sum(p.numel() for p in draft.parameters())
+        trades.append(Trade.of(name, parameters, alpha[name], c[name], v))
+    return trades, v
+
+
+def digest(paths: Sequence[Path]) -> str:
+    """One checksum of several files."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
