@@ -1,7 +1,8 @@
 """Stage `card`: measure the finished voice and write its model card and checksums."""
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
 
@@ -12,38 +13,54 @@ from torch import Tensor
 from tqdm import tqdm
 
 from core.codec.latent import LatentCodec
-from core.engine import AudioReady, Engine, Settings
+from core.engine import AudioReady, Engine, RoundDone, Settings
 from core.lm.conditioner import Conditioner, load_conditioner, with_blanks
 from core.lm.decoder import Decoder, load_decoder
+from core.lm.durations import load_durations
 from core.text.phonemize import Phonemizer
 from core.train.data import TEST_FROM, Teacher, sentences, teacher_without_vocoder
 from core.train.dataset import TOKENS, Utterance, batches, load_utterances
 from core.train.draft import overlap
+from core.train.loop import CPU
 from core.train.quality import Quality, evaluate, interval
+from core.voices.joe import Joe
 
 TEXTS = 60
+SAME_SEED_TEXTS = 20
 TEMPERATURES = (1.0, 0.8, 0.6)
 TEMPLATE = Path(__file__).with_name("card.md")
 SUMS = "SHA256SUMS"
 
 
-def run(work: Path, assets: Path, _minutes: float) -> None:
-    """Writes README.md and SHA256SUMS to assets."""
+def run(work: Path, assets: Path, _minutes: float, device: torch.device = CPU) -> None:
+    """Writes README.md and SHA256SUMS to assets; the voice speaks on `device`."""
     texts = sentences()[TEST_FROM : TEST_FROM + TEXTS]
-    codec = LatentCodec.load(assets / "codec.safetensors", torch.device("cpu"))
+    codec = LatentCodec.load(assets / "codec.safetensors", CPU)
+    engine = Engine(Joe(device, assets), device)
     teacher = evaluate(teacher_waveforms(work, codec, texts), texts, codec.sample_rate)
-    voice = evaluate(voice_waveforms(texts), texts, codec.sample_rate)
+    voice = evaluate(voice_waveforms(engine, texts), texts, codec.sample_rate)
     conditioner = load_conditioner(assets / "conditioner.safetensors")
     target = load_decoder(assets / "target.safetensors", codec.codebooks)
     draft = load_decoder(assets / "draft.safetensors", codec.codebooks)
-    training, validation = load_utterances(work / TOKENS)
+    durations = load_durations(assets / "durations.safetensors")
+    training, validation = load_utterances(work / TOKENS, conditioner.config.steps)
+    modules = {
+        "codec": codec,
+        "conditioner": conditioner,
+        "target": target,
+        "draft": draft,
+        "durations": durations,
+    }
     card = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         hours=f"{sum(u.codes.shape[1] for u in training) / codec.frame_rate / 3600:.1f}",
         utterances=f"{len(training):,}",
-        parameters=parameter_table(codec, conditioner, target, draft),
+        parts=parts_table(assets, modules),
+        times=training_times(work),
         quality=quality_table(teacher, voice),
         nats=nats_row(conditioner, target, validation),
         alpha=alpha_table(conditioner, target, draft, validation),
+        trades=trade_table(work),
+        divergences=divergences(engine, texts[:SAME_SEED_TEXTS]),
     )
     (assets / "README.md").write_text(card, encoding="utf-8")
     write_sums(assets)
@@ -60,9 +77,8 @@ def teacher_waveforms(work: Path, codec: LatentCodec, texts: Sequence[str]) -> l
     return waveforms
 
 
-def voice_waveforms(texts: Sequence[str]) -> list[np.ndarray]:
+def voice_waveforms(engine: Engine, texts: Sequence[str]) -> list[np.ndarray]:
     """What the voice says by default: speculative, lossless, temperature 0.8."""
-    engine = Engine.load("joe", "cpu")
     return [
         np.concatenate(
             [
@@ -73,6 +89,27 @@ def voice_waveforms(texts: Sequence[str]) -> list[np.ndarray]:
         )
         for seed, text in enumerate(tqdm(texts, "voice"))
     ]
+
+
+def divergences(engine: Engine, texts: Sequence[str]) -> str:
+    """Whether the same-seed rule says token for token what the baseline says."""
+    total, first = 0, []
+    for seed, text in enumerate(tqdm(texts, "same seed")):
+        alone, drafted = (
+            spoken_tokens(engine, text, Settings(rule="same-seed", gamma=gamma, seed=seed))
+            for gamma in (0, Settings.gamma)
+        )
+        total += len(alone)
+        mismatch = next((i for i, token in enumerate(alone) if token != drafted[i]), None)
+        if mismatch is not None:
+            first.append(f"sentence {seed} at token {mismatch} of {len(alone)}")
+    result = f"{len(first)} of {len(texts)} sentences ({total:,} tokens) diverge"
+    return f"{result}: {'; '.join(first)}." if first else f"{result}."
+
+
+def spoken_tokens(engine: Engine, text: str, settings: Settings) -> list[int]:
+    rounds = (e.round for e in engine.synthesize(text, settings) if isinstance(e, RoundDone))
+    return [token for round_ in rounds for token in round_.tokens]
 
 
 def quality_table(teacher: Quality, voice: Quality) -> str:
@@ -141,13 +178,45 @@ def mean_overlap(
     return total / frames
 
 
-def parameter_table(codec: LatentCodec, *modules: torch.nn.Module) -> str:
-    names = ("codec", "conditioner", "target", "draft")
+def trade_table(work: Path) -> str:
+    """The drafts that the stage `draft` trained and weighed."""
+    path = work / "draft.json"
+    if not path.exists():
+        return "Not measured: the stage `draft` did not make this draft."
+    table = json.loads(path.read_text(encoding="utf-8"))
+    lines = [
+        "| draft | parameters | α | c | best γ | predicted speed-up |",
+        "|---|---|---|---|---|---|",
+    ]
+    for d in table["drafts"]:
+        name = f"**{d['name']}**" if d["name"] == table["kept"] else d["name"]
+        size, alpha, c = f"{d['parameters'] / 1e6:.2f} M", f"{d['alpha']:.3f}", f"{d['c']:.2f}"
+        lines.append(f"| {name} | {size} | {alpha} | {c} | {d['gamma']} | {d['speedup']:.2f} |")
+    v = ", ".join(f"{value:.2f}" for value in table["v"])
+    return "\n".join(
+        (*lines, "", f"v(1) to v({len(table['v'])}): {v}; threads: {table['threads']}.")
+    )
+
+
+def training_times(work: Path) -> str:
+    """Minutes of optimisation that each checkpoint has taken."""
+    paths = [work / f"{name}.pt" for name in ("codec", "conditioner", "shallow", "target")]
+    paths += [*sorted(work.glob("draft-*.pt")), work / "durations.pt"]
+    times = (
+        f"{path.stem} {torch.load(path, map_location=CPU)['spent'] / 60:.0f}"
+        for path in paths
+        if path.exists()
+    )
+    return ", ".join(times) or "not recorded"
+
+
+def parts_table(assets: Path, modules: Mapping[str, torch.nn.Module]) -> str:
     rows = []
-    for name, module in zip(names, (codec, *modules), strict=True):
+    for name, module in modules.items():
         count = sum(p.numel() for p in module.parameters())
-        rows.append(f"| {name}.safetensors | {count / 1e6:.2f} M |")
-    return "\n".join(("| file | parameters |", "|---|---|", *rows))
+        size = (assets / f"{name}.safetensors").stat().st_size
+        rows.append(f"| {name}.safetensors | {count / 1e6:.2f} M | {size / 1e6:.1f} MB |")
+    return "\n".join(("| file | parameters | size |", "|---|---|---|", *rows))
 
 
 def write_sums(assets: Path) -> None:
