@@ -1,7 +1,8 @@
 """The only door: load a voice, synthesize text, get a stream of typed events."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from time import perf_counter
 
 import numpy as np
@@ -9,6 +10,8 @@ import torch
 
 from core.decode import autoregressive, speculative
 from core.errors import ForespeakError
+from core.lm.durations import FASTEST, SLOWEST
+from core.lm.graph import MAX_GAMMA
 from core.sampling import Noise, Sampling
 from core.trace import Chunk, Round, Sentence, Trace
 from core.verify import find_rule
@@ -16,7 +19,6 @@ from core.voices.base import Plan, Voice
 from core.voices.joe import Joe
 
 VOICES: dict[str, Callable[[torch.device], Voice]] = {"joe": Joe}
-MAX_GAMMA = 16
 
 # Frames per chunk of sound: short ones first, so that sound begins early; then longer ones,
 # which cost less each. The schedule depends on nothing else, so equal tokens give equal samples.
@@ -38,10 +40,12 @@ class Settings:
         find_rule(self.rule)
         if not 0 <= self.gamma <= MAX_GAMMA:
             raise ForespeakError(
-                f"γ {self.gamma} is out of range: choose 1 to {MAX_GAMMA} drafted tokens."
+                f"γ {self.gamma} is out of range: choose 0 (baseline) to {MAX_GAMMA}."
             )
-        if not 0.5 <= self.rate <= 2:
-            raise ForespeakError(f"Speaking rate {self.rate} is out of range: choose 0.5 to 2.")
+        if not SLOWEST <= self.rate <= FASTEST:  # NaN fails this, too
+            raise ForespeakError(
+                f"Speaking rate {self.rate} is out of range: choose {SLOWEST} to {FASTEST} (fast)."
+            )
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,6 @@ class Started:
     """The run's trace, still without events: everything that is known beforehand."""
 
     trace: Trace
-    sentences: int
 
 
 @dataclass(frozen=True)
@@ -115,17 +118,19 @@ class Engine:
     def synthesize(self, text: str, settings: Settings) -> Iterator[Event]:
         """Speak: events in the order in which things happen; closing the iterator cancels.
 
-        Raises ForespeakError, before any event, if there is nothing to say.
+        A sentence is split off only when the one before it is spoken: a long text begins as
+        soon as a short one. Raises ForespeakError, before any event, if there is nothing to say.
         """
         begun = perf_counter()
-        sentences = self.voice.sentences(text)
-        if not sentences:
+        sentences = iter(self.voice.sentences(text))
+        first = next(sentences, None)
+        if first is None:
             raise ForespeakError("There is nothing to say: give some text with letters or digits.")
-        return self._run(sentences, settings, begun)
+        return self._run(chain((first,), sentences), settings, begun)
 
-    def _run(self, sentences: list[str], settings: Settings, begun: float) -> Iterator[Event]:
+    def _run(self, sentences: Iterable[str], settings: Settings, begun: float) -> Iterator[Event]:
         trace = self._blank_trace(settings)
-        yield Started(trace, len(sentences))
+        yield Started(trace)
         plans, rounds, chunks = [], [], []
         for index, text in enumerate(sentences):
             plan = self.voice.plan(text, settings.rate)
@@ -165,9 +170,10 @@ class Engine:
                     samples = torch.cat((samples, stream.finish()))
                 sent = last
                 if len(samples):
-                    chunk = Chunk(index, made, len(samples), perf_counter() - begun)
-                    made += len(samples)
-                    yield AudioReady(chunk, samples.cpu().numpy())
+                    sound = samples.cpu().numpy()  # waits for a GPU: playable from here on
+                    chunk = Chunk(index, made, len(sound), perf_counter() - begun)
+                    made += len(sound)
+                    yield AudioReady(chunk, sound)
 
     def _rounds(self, index: int, plan: Plan, settings: Settings) -> Iterator[Round]:
         rule = find_rule(settings.rule)

@@ -1,5 +1,6 @@
 """What the engine asks of a voice; everything that differs between families hides behind it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,8 +27,8 @@ class Voice(Protocol):
     name: str
     codec: Codec
 
-    def sentences(self, text: str) -> list[str]:
-        """The speakable sentences of any text; empty if there are none."""
+    def sentences(self, text: str) -> Iterable[str]:
+        """The speakable sentences of any text, none if there are none; lazily, if it can."""
 
     def plan(self, sentence: str, rate: float) -> Plan:
         """Phonemes, durations (at `rate` times the natural pace) and conditioning."""

@@ -1,5 +1,6 @@
 """The embedded voice: aligned phonemes condition two decoders over one latent codec."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,7 +47,7 @@ class Joe:
         self._target = runtime(load_decoder(folder / "target.safetensors", codebooks), device)
         self._draft = runtime(load_decoder(folder / "draft.safetensors", codebooks), device)
 
-    def sentences(self, text: str) -> list[str]:
+    def sentences(self, text: str) -> Iterable[str]:
         return prepare(text)
 
     @torch.inference_mode()

@@ -35,7 +35,7 @@ def test_a_failure_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_places_that_cannot_be_written(tmp_path: Path):
     (tmp_path / "file").touch()
     for path in (tmp_path, tmp_path / "none" / "a.json", tmp_path / "file" / "a.json"):
-        with pytest.raises(ForespeakError, match="Cannot write .* choose another place"):
+        with pytest.raises(ForespeakError, match=r"Cannot write .* choose another place"):
             write_text(path, "text")
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
