@@ -37,6 +37,7 @@ def speculative(
         target_probs = probs(target.forward(tokens[-1:] + draft.tokens), sampling)
         accepted, next_token = rule.verify(draft.tokens, draft.probs, target_probs, rng)
         target.rollback(position + accepted + 1)
+        verified = perf_counter()  # what follows is for the trace, not for the speech
         tokens += [*draft.tokens[:accepted], next_token]
         rows = torch.arange(len(draft.tokens))
         yield Round(
@@ -48,7 +49,7 @@ def speculative(
             next_token=next_token,
             next_prob=float(target_probs[accepted, next_token]),
             draft_s=drafted - begun,
-            verify_s=perf_counter() - drafted,
+            verify_s=verified - drafted,
         )
 
 
