@@ -19,6 +19,7 @@ from core.errors import ForespeakError
 from core.sampling import Sampling
 from core.trace import Trace, measure
 
+LOADING = "Loading the voice…"
 PlayerValue = dict[str, Any]
 """What assets/player.js shows: status and its kind; run, pieces, sample_rate (Hz), ended."""
 
@@ -30,21 +31,25 @@ class Handlers:
         self._studio = studio
         self._sounds = sounds
 
-    def greet(self) -> Iterator[PlayerValue]:
-        """When the page opens: load the voice, say when it is ready."""
-        yield status("Loading the voice…", "busy")
+    def greet(self) -> Iterator[tuple[PlayerValue, Any]]:
+        """When the page opens: load the voice, say when it is ready, and let Speak be pressed.
+
+        Not earlier: the greeting would end the run of a hasty press.
+        """
+        yield status(LOADING, "busy"), gr.skip()
         try:
             rate = self._studio.engine().voice.codec.sample_rate
         except Exception as error:
-            yield status(explain(error), "error")
+            greeting = status(explain(error), "error")
         else:
-            yield status("Ready.", "ready", sample_rate=rate)
+            greeting = status("Ready.", "ready", sample_rate=rate)
+        yield greeting, gr.update(interactive=True)
 
     def speak(
         self, text: str, gamma: int, temperature: float, rule: str, seed: int, rate: float
     ) -> Iterator[tuple[PlayerValue, Any]]:
         """The button Speak: the player's value as sound arrives, and the metrics at the end."""
-        yield status("Loading the voice…", "busy"), gr.skip()
+        yield status("Speaking…" if self._studio.is_loaded else LOADING, "busy"), gr.skip()
         try:
             yield from self._speak(text, settings(gamma, temperature, rule, seed, rate))
         except Exception as error:
@@ -77,10 +82,10 @@ class Handlers:
         with closing(engine.synthesize(text, chosen)) as events:
             for event in events:
                 match event:
-                    case Started(trace=trace, sentences=sentences):
+                    case Started(trace=trace):
                         shown |= {"sample_rate": trace.sample_rate}
                     case SentenceStarted(index=index):
-                        shown |= status(f"Speaking: sentence {index + 1} of {sentences}", "busy")
+                        shown |= status(f"Speaking: sentence {index + 1}", "busy")
                     case AudioReady(samples=samples):
                         self._sounds.add(shown["run"], to_int16(samples))
                         shown |= {"pieces": shown["pieces"] + 1}

@@ -21,6 +21,8 @@ EXAMPLES = (
 LONGEST_TEXT = 20_000  # characters
 COUNT_CHARACTERS = "text => `${[...text].length.toLocaleString()} characters`"
 
+PRESS_SPEAK = "() => document.querySelector('#speak').click()"
+
 
 def build_page(studio: Studio) -> gr.Blocks:
     """The page over one engine; everything it shows comes from `Handlers`."""
@@ -40,7 +42,9 @@ def build_page(studio: Studio) -> gr.Blocks:
                 )
                 count = gr.HTML(f"{len(EXAMPLES[0])} characters", elem_id="count")
                 with gr.Row():
-                    speak = gr.Button("Speak", variant="primary", elem_id="speak")
+                    speak = gr.Button(
+                        "Speak", variant="primary", elem_id="speak", interactive=False
+                    )
                     stop = gr.Button("Stop", elem_id="stop")
                 player = _player(sounds)
                 gr.Examples([[example] for example in EXAMPLES], text, label="Examples")
@@ -50,8 +54,7 @@ def build_page(studio: Studio) -> gr.Blocks:
         # Listeners on one id take turns: there is one model and one processor.
         model = {"concurrency_id": "model", "concurrency_limit": 1}
         quiet = {"show_progress": "hidden", "api_visibility": "private"}
-        run = gr.on(
-            [speak.click, text.submit],
+        run = speak.click(
             handlers.speak,
             [text, *controls],
             [player, metrics],
@@ -60,8 +63,9 @@ def build_page(studio: Studio) -> gr.Blocks:
             **quiet,
         )
         stop.click(handlers.stop, None, player, cancels=run, queue=False, **quiet)
+        text.submit(None, js=PRESS_SPEAK, **quiet)
         text.change(None, text, count, js=COUNT_CHARACTERS, **quiet)
-        page.load(handlers.greet, None, player, **quiet)
+        page.load(handlers.greet, None, [player, speak], **quiet)
         _api(handlers, [text, *controls], model)
     return page
 

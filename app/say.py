@@ -5,10 +5,11 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from app.report import say_table
 from app.sinks import Sink, to_int16
+from app.studio import load_engine
 from core.engine import AudioReady, Engine, Event, Finished, SentenceStarted, Settings, Started
 from core.trace import Trace
 
@@ -24,7 +25,7 @@ def speak_and_report(
     """Load the voice, speak into the sinks, print the metrics."""
     progress = Console(stderr=True)
     with progress.status("Loading the voice"):
-        engine = Engine.load(voice, device)
+        engine = load_engine(voice, device, settings)
     with show_progress(progress) as on_event:
         trace = speak(engine, text, settings, sinks, on_event)
     if trace_path:
@@ -61,28 +62,26 @@ def speak(
 
 @contextmanager
 def show_progress(console: Console) -> Iterator[Callable[[Event], None]]:
-    """A bar over the sentences, and how much sound there is; shown only on a terminal."""
+    """Sentences done, and how much sound there is; shown only on a terminal."""
     columns = (
-        TextColumn("Speaking"),
-        BarColumn(),
-        TextColumn("sentence {task.completed} of {task.total}"),
+        SpinnerColumn(),
+        TextColumn("Speaking; sentences done: {task.completed};"),
         TextColumn("{task.fields[sound]:.1f} s of sound"),
         TimeElapsedColumn(),
     )
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
-        task = bar.add_task("", total=1, sound=0.0)
+        task = bar.add_task("", total=None, sound=0.0)
         made, sample_rate = 0, 1
 
         def on_event(event: Event) -> None:
             nonlocal made, sample_rate
             match event:
-                case Started(trace=trace, sentences=sentences):
+                case Started(trace=trace):
                     sample_rate = trace.sample_rate
-                    bar.update(task, total=sentences)
                 case SentenceStarted(index=index):
-                    bar.update(task, completed=index + 1)
+                    bar.update(task, completed=index)
                 case AudioReady(samples=samples):
                     made += len(samples)
                     bar.update(task, sound=made / sample_rate)
