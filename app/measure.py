@@ -6,10 +6,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from app.files import cannot_write
 from app.report import bench_table
-from core.bench import SENTENCES, measure_pairs, summarize
-from core.engine import Engine, Settings
+from app.studio import load_engine
+from core import bench
+from core.engine import Settings
+from core.files import write_text
 
 
 def bench_and_report(
@@ -18,14 +19,11 @@ def bench_and_report(
     """Load the voice, measure, print the medians."""
     console = Console(stderr=True)
     with console.status("Loading the voice"):
-        engine = Engine.load(voice, device)
-    pairs = measure_pairs(engine, settings, runs)
-    total = runs * len(SENTENCES)
+        engine = load_engine(voice, device, settings)
+    pairs = bench.measure_pairs(engine, settings, runs)
+    total = runs * len(bench.SENTENCES)
     pairs = list(track(pairs, "Measuring", total, console=console, transient=True))
-    report = summarize(engine, settings, pairs)
+    report = bench.summarize(engine, settings, pairs)
     Console().print(bench_table(report))
     if json_path:
-        try:
-            json_path.write_text(json.dumps(report.to_dict(), indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise cannot_write(json_path, error) from error
+        write_text(json_path, json.dumps(report.to_dict(), indent=2) + "\n")

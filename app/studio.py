@@ -1,4 +1,4 @@
-"""The page's one engine, shared by all its visitors."""
+"""Engines that are ready to be heard, and the page's one, shared by all its visitors."""
 
 import threading
 from collections import deque
@@ -6,7 +6,18 @@ from collections.abc import Callable
 
 from core.engine import Engine, Settings
 
-WARM_UP = "Ready."
+WARM_UP = "Hi."
+
+
+def load_engine(voice: str, device: str, settings: Settings | None = None) -> Engine:
+    """The voice, warm. Raises ForespeakError where it cannot be loaded.
+
+    The first sound is slow (caches, kernels, text tools that load late); nobody should hear or
+    time it, so it is made here, with `settings` or the usual ones.
+    """
+    engine = Engine.load(voice, device)
+    deque(engine.synthesize(WARM_UP, settings or Settings()), maxlen=0)
+    return engine
 
 
 class Studio:
@@ -18,11 +29,13 @@ class Studio:
         self._engine: Engine | None = None
 
     def engine(self) -> Engine:
-        """The engine, warm. Raises ForespeakError where it cannot be loaded."""
+        """The engine. Raises ForespeakError where it cannot be loaded."""
         with self._lock:
             if self._engine is None:
-                engine = self._load()
-                # The first sound is slow (caches, lazily loaded text tools): nobody should hear it.
-                deque(engine.synthesize(WARM_UP, Settings()), maxlen=0)
-                self._engine = engine
+                self._engine = self._load()
             return self._engine
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether `engine` answers at once."""
+        return self._engine is not None
