@@ -93,6 +93,8 @@ def say(
     from app.wav import WavFile
 
     # Everything that can be refused is refused before the model is loaded.
+    if gamma == 0 and not baseline:
+        raise ForespeakError("γ 0 is the baseline: say it with --baseline.")
     words = read_text(text, file)
     if trace:
         check_writable(trace)
@@ -162,6 +164,10 @@ def _settings(
 
 def main() -> int:
     """Run the command; what the user can mend is one line on standard error and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        # Piped on Windows they may be in an encoding that has no γ.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
     try:
         return cli(standalone_mode=False) or 0
     except (ForespeakError, typer.TyperException) as error:

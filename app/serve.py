@@ -4,13 +4,14 @@ import errno
 import os
 import socket
 import threading
+import time
 from contextlib import suppress
 
 import gradio as gr
 
 from app.page import ASSETS, build_page
-from app.studio import Studio
-from core.engine import Engine, find_voice, pick_device
+from app.studio import Studio, load_engine
+from core.engine import find_voice, pick_device
 from core.errors import ForespeakError
 
 DEFAULT_PORT = 7860
@@ -23,35 +24,41 @@ def serve(host: str, port: int | None, browser: bool, voice: str, device: str) -
     """Serve the page until interrupted. Raises for a wrong voice, device, host or port."""
     find_voice(voice)
     pick_device(device)
-    studio = Studio(lambda: Engine.load(voice, device))
+    studio = Studio(lambda: load_engine(voice, device))
     page = build_page(studio)
     url = start(page, host, pick_port(host, port), browser)
     print(f"Forespeak is at {url}  (Ctrl-C stops it)", flush=True)
     threading.Thread(target=_load_early, args=(studio,), daemon=True).start()
     try:
-        threading.Event().wait()
+        while True:
+            time.sleep(1)  # an untimed wait for a lock or event ignores Ctrl-C on Windows
     finally:
         page.close(verbose=False)
 
 
 def start(page: gr.Blocks, host: str, port: int, browser: bool = False) -> str:
-    """Start serving and return the page's address."""
+    """Start serving and return the page's address; raises ForespeakError if the port is taken."""
     # Gradio asks its own server whether it is there; a proxy must not answer in its place.
     for name in ("NO_PROXY", "no_proxy"):
         os.environ[name] = ",".join(filter(None, (os.environ.get(name), "localhost", host)))
-    _, url, _ = page.launch(
-        server_name=host,
-        server_port=port,
-        inbrowser=browser,
-        share=False,
-        prevent_thread_lock=True,
-        quiet=True,
-        ssr_mode=False,
-        run_history=False,
-        footer_links=["api"],
-        css_paths=[ASSETS / "page.css"],
-        theme=gr.themes.Base(font=SYSTEM_FONTS, font_mono=MONO_FONTS),
-    )
+    try:
+        _, url, _ = page.launch(
+            server_name=host,
+            server_port=port,
+            inbrowser=browser,
+            share=False,
+            prevent_thread_lock=True,
+            quiet=True,
+            ssr_mode=False,
+            run_history=False,
+            footer_links=["api"],
+            css_paths=[ASSETS / "page.css"],
+            theme=gr.themes.Base(font=SYSTEM_FONTS, font_mono=MONO_FONTS),
+        )
+    except OSError as error:  # somebody took the port since `pick_port` looked
+        raise ForespeakError(
+            f"Cannot listen on {host}, port {port}: choose another with --port."
+        ) from error
     return url
 
 
@@ -74,7 +81,9 @@ def _is_free(host: str, port: int) -> bool:
         )[0]
         with socket.socket(family, kind, protocol) as probe:
             # As the server does: a port whose last user has just left counts as free.
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            # On Windows the option would share a port that is in use.
+            if os.name != "nt":
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except socket.gaierror as error:
         raise ForespeakError(f"Cannot listen on {host} ({error.strerror}): check it.") from error
