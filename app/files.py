@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from core.errors import ForespeakError
+from core.files import cannot_write
 
 
 def read_text(text: str | None, file: Path | None) -> str:
@@ -29,11 +30,6 @@ def check_writable(path: Path) -> None:
         raise cannot_write(path, error) from error
     if not existed:
         path.unlink()
-
-
-def cannot_write(path: Path, error: OSError) -> ForespeakError:
-    """What to tell the user when writing `path` failed."""
-    return ForespeakError(f"Cannot write {path} ({error.strerror}): choose another place.")
 
 
 def _read_file(path: Path) -> bytes:

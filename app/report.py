@@ -24,8 +24,8 @@ def metric_rows(trace: Trace) -> list[tuple[str, str]]:
         ("Acceptance length", f"{m.acceptance_length:.2f}"),
         ("Acceptance rate", percent(m.acceptance_rate)),
     ]
-    rates = zip(range(len(m.per_codebook)), m.per_codebook, strict=True)
-    return rows + [(f"Acceptance rate, codebook {q}", percent(rate)) for q, rate in rates]
+    by_codebook = enumerate(m.per_codebook)
+    return rows + [(f"Acceptance rate, codebook {q}", percent(rate)) for q, rate in by_codebook]
 
 
 def describe_run(trace: Trace) -> str:

@@ -7,8 +7,9 @@ from types import TracebackType
 
 import numpy as np
 
-from app.files import cannot_write, check_writable
+from app.files import check_writable
 from core.errors import ForespeakError
+from core.files import cannot_write
 
 
 class WavFile:
