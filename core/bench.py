@@ -9,9 +9,10 @@ the same sentences, between the pairs.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import pairwise, zip_longest
 from statistics import fmean, median
 from time import perf_counter
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.drafters import Drafter, LanguageModel
+from core.drafters import Drafter, Draw, LanguageModel
 from core.engine import Engine, Settings
 from core.sampling import Noise, Sampling, probs
 from core.trace import Metrics, Trace, measure
@@ -41,6 +42,7 @@ SENTENCES = (
     "The train now standing at platform four is the slow service to the coast.",
 )
 
+SAME_SEED = "same-seed"  # the rule that promises the baseline's own tokens
 PLACES = 6  # positions of a sentence at which its passes are timed
 
 
@@ -48,7 +50,9 @@ PLACES = 6  # positions of a sentence at which its passes are timed
 class Costs:
     """Of one sentence, in units of a one-token target pass: c, and v by pass width from 1.
 
-    A target pass is `forward` and `probs`; a draft step is a share of `propose`, drawing included.
+    A target pass is `forward` and `probs`. A draft step is a whole `propose`, drawing included,
+    over γ: the mean of steps as they are in use. After full acceptance the first of them takes
+    in two tokens, and counts as often as that happened in the run.
     """
 
     c: float
@@ -57,12 +61,17 @@ class Costs:
 
 @dataclass(frozen=True)
 class Pair:
-    """One sentence both ways; alpha is `mean_acceptance` of the speculative run."""
+    """One sentence both ways; alpha is `mean_acceptance` of the speculative run.
+
+    divergence: the first token, counted from 0, that should be the baseline's and is not; None
+    if there is none, or if the rule does not promise the baseline's tokens.
+    """
 
     baseline: Metrics
     speculative: Metrics
     alpha: float
     costs: Costs
+    divergence: int | None
 
     @property
     def speedup(self) -> float:
@@ -93,7 +102,11 @@ class Spread:
 
 @dataclass(frozen=True)
 class Report:
-    """All pairs together. v is keyed by pass width; what has no prefix is speculative."""
+    """All pairs together. v is keyed by pass width; what has no prefix is speculative.
+
+    divergences: `Pair.divergence` of each pair that has one, in the order of the pairs; None
+    unless the rule is same-seed.
+    """
 
     voice: str
     device: str
@@ -122,6 +135,7 @@ class Report:
     ttfa_ms: Spread
     baseline_rtf: Spread
     rtf: Spread
+    divergences: list[int] | None
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -129,9 +143,10 @@ class Report:
 
 
 def measure_pairs(
-    engine: Engine, settings: Settings, runs: int, sentences: Sequence[str] = SENTENCES
+    engine: Engine, settings: Settings, runs: int, sentences: Sequence[str] | None = None
 ) -> Iterator[Pair]:
-    """One pair per run and sentence, after a warm-up that is not counted."""
+    """One pair per run and sentence (of SENTENCES), after a warm-up that is not counted."""
+    sentences = SENTENCES if sentences is None else sentences
     _measure_pair(engine, settings, sentences[0], speculative_first=False)
     for run in range(runs):
         seeded = replace(settings, seed=settings.seed + run)
@@ -176,6 +191,11 @@ def summarize(engine: Engine, settings: Settings, pairs: Sequence[Pair]) -> Repo
         ttfa_ms=Spread.of(1000 * m.ttfa_s for m in speculative),
         baseline_rtf=Spread.of(m.rtf for m in baseline),
         rtf=Spread.of(m.rtf for m in speculative),
+        divergences=(
+            [pair.divergence for pair in pairs if pair.divergence is not None]
+            if settings.rule == SAME_SEED
+            else None
+        ),
     )
 
 
@@ -200,6 +220,25 @@ def mean_acceptance(trace: Trace) -> float:
     )
 
 
+def full_acceptance(trace: Trace) -> float:
+    """The share of proposals that came right after a round whose guesses were all accepted."""
+    after = [
+        before.accepted == len(before.draft_tokens)
+        for before, round_ in pairwise(trace.rounds)
+        if round_.draft_tokens and round_.sentence == before.sentence
+    ]
+    return fmean(after) if after else 0.0
+
+
+def first_difference(one: Trace, other: Trace) -> int | None:
+    """The first token, counted from 0, in which two runs differ; None if they are the same."""
+    tokens = (
+        [token for round_ in trace.rounds for token in round_.tokens] for trace in (one, other)
+    )
+    pairs = enumerate(zip_longest(*tokens))
+    return next((place for place, (mine, yours) in pairs if mine != yours), None)
+
+
 def predict_speedup(alpha: float, costs: Costs) -> float:
     """E / (γ c + v(γ + 1)), with E = 1 + α + ... + α^γ tokens per round (arXiv 2211.17192).
 
@@ -215,12 +254,13 @@ def _measure_pair(engine: Engine, settings: Settings, text: str, speculative_fir
     if speculative_first:
         ways.reverse()
     traces = {way.gamma: _speak(engine, text, way) for way in ways}
-    speculative = traces[settings.gamma]
+    baseline, speculative = traces[0], traces[settings.gamma]
     return Pair(
-        baseline=measure(traces[0]),
+        baseline=measure(baseline),
         speculative=measure(speculative),
         alpha=mean_acceptance(speculative),
         costs=_measure_costs(engine, settings, text, speculative),
+        divergence=first_difference(baseline, speculative) if settings.rule == SAME_SEED else None,
     )
 
 
@@ -230,16 +270,19 @@ def _speak(engine: Engine, text: str, settings: Settings) -> Trace:
 
 def _measure_costs(engine: Engine, settings: Settings, text: str, trace: Trace) -> Costs:
     """Time passes at places spread over the sentence, with the tokens that were spoken."""
-    voice, sampling = engine.voice, settings.sampling
-    plan: Plan = voice.plan(voice.sentences(text)[0], settings.rate)
+    voice, sampling, gamma = engine.voice, settings.sampling, settings.gamma
+    plan: Plan = voice.plan(next(iter(voice.sentences(text))), settings.rate)
     tokens = [token for round_ in trace.rounds if round_.sentence == 0 for token in round_.tokens]
     target, drafter = voice.target(plan), voice.drafter(plan, sampling)
     draw = find_rule(settings.rule).draw
     noise = Noise(settings.seed)
+    share = full_acceptance(trace)
     ratios_c, ratios_v = [], []
-    for place in np.linspace(1, len(tokens) - settings.gamma - 1, PLACES, dtype=int).tolist():
-        passes = _time_passes(target, tokens, place, settings.gamma + 1, sampling)
-        step = _time_draft(drafter, tokens[:place], settings.gamma, partial(draw, noise.at(place)))
+    # From 3 on: the draft can then be two tokens behind and still have taken in one.
+    for place in np.linspace(3, len(tokens) - gamma - 1, PLACES, dtype=int).tolist():
+        passes = _time_passes(target, tokens, place, gamma + 1, sampling)
+        draft = partial(_time_draft, drafter, tokens, place, gamma, partial(draw, noise.at(place)))
+        step = (share * draft(pending=2) + (1 - share) * draft(pending=1)) / gamma
         ratios_c.append(step / passes[0])
         ratios_v.append([seconds / passes[0] for seconds in passes])
     by_width = zip(*ratios_v, strict=True)
@@ -252,19 +295,32 @@ def _time_passes(
     """Seconds of target passes over 1 to `widest` tokens, `place` tokens into the sentence."""
     if target.length < place:
         target.forward(tokens[max(0, target.length - 1) : place - 1])
-    seconds = []
-    for width in range(1, widest + 1):
+
+    def timed(width: int) -> float:
         begun = perf_counter()
-        distribution = probs(target.forward(tokens[place - 1 : place - 1 + width]), sampling)
-        distribution[-1, 0].item()  # waits for a GPU, as reading the verdict does
-        seconds.append(perf_counter() - begun)
+        probs(target.forward(tokens[place - 1 : place - 1 + width]), sampling)
+        seconds = perf_counter() - begun
         target.rollback(place)
-    return seconds
+        return seconds
+
+    return [_second_time(partial(timed, width)) for width in range(1, widest + 1)]
 
 
-def _time_draft(drafter: Drafter, tokens: Sequence[int], gamma: int, draw: Any) -> float:
-    """Seconds of one draft step, the mean of `gamma` in a row."""
-    drafter.propose(tokens, 1, draw)  # takes in what it has not seen yet: not a step's cost
-    begun = perf_counter()
-    drafter.propose(tokens, gamma, draw)
-    return (perf_counter() - begun) / gamma
+def _time_draft(
+    drafter: Drafter, tokens: Sequence[int], place: int, gamma: int, draw: Draw, pending: int
+) -> float:
+    """Seconds of a proposal after `place` tokens, of which the draft has yet to see `pending`."""
+
+    def timed() -> float:
+        drafter.propose(tokens[: place - pending], 1, draw)  # takes in these, and no more
+        begun = perf_counter()
+        drafter.propose(tokens[:place], gamma, draw)
+        return perf_counter() - begun
+
+    return _second_time(timed)
+
+
+def _second_time(timed: Callable[[], float]) -> float:
+    """The first time of any shape of pass pays for memory, kernels or a graph's capture."""
+    timed()
+    return timed()

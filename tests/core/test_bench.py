@@ -3,20 +3,26 @@
 from dataclasses import replace
 
 import pytest
+import torch
 
 from core.bench import (
     SENTENCES,
     Costs,
     Spread,
+    first_difference,
+    full_acceptance,
     mean_acceptance,
     measure_pairs,
     predict_speedup,
     summarize,
 )
+from core.drafters import DraftModel
 from core.engine import Engine, Finished, Settings
 from core.sampling import Sampling, probs
 from core.trace import Round, Trace
-from tests.fake_voice import fake_engine
+from core.voices.base import Plan
+from tests.fake_voice import FakeVoice, fake_engine
+from tests.fakes import ToyModel
 
 BLANK = Trace("fake", "lossless", True, 2, 0.8, 0, 1.0, 0, 1.0, "cpu", 2, 5, 21.5, 22050)
 ROUND = Round(0, (1, 2, 3), (0.5, 0.8, 0.5), (0.9, 0.4, 0.5), 1, 4, 0.3, 0.1, 0.1)
@@ -90,10 +96,110 @@ def test_a_run_reports_what_the_command_promises():
     assert report["v"]["1"]["median"] == 1
     assert set(report["v"]) == {"1", "2", "3"}
     assert len(report["acceptance_rate_per_codebook"]) == 2
+    assert report["divergences"] is None
     assert pairs[0].baseline.acceptance_length == 1
     assert pairs[0].speedup == pytest.approx(
         pairs[0].speculative.tokens_per_s / pairs[0].baseline.tokens_per_s
     )
+
+
+def test_the_sentences_are_read_when_it_runs(monkeypatch: pytest.MonkeyPatch):
+    """A default argument would keep the list from before it was changed."""
+    monkeypatch.setattr("core.bench.SENTENCES", ("hello there",))
+    assert len(list(measure_pairs(fake_engine(), Settings(gamma=1), 3))) == 3
+
+
+def test_full_acceptance_is_a_share_of_the_proposals_that_follow_a_round():
+    whole, cut = replace(ROUND, accepted=3), ROUND
+    last = replace(ROUND, draft_tokens=(), draft_probs=(), target_probs=(), accepted=0)
+    other = replace(cut, sentence=1)
+    rounds = (cut, whole, whole, cut, last, other, other)
+    # Before the four proposals that follow one: cut, whole, whole and, in the next sentence, cut.
+    assert full_acceptance(replace(BLANK, rounds=rounds)) == 2 / 4
+    assert full_acceptance(replace(BLANK, rounds=(whole,))) == 0
+
+
+def test_first_difference_counts_tokens_not_rounds():
+    one = replace(BLANK, rounds=(ROUND, ROUND))  # 1 4 1 4
+    parts = [
+        replace(ROUND, draft_tokens=(), draft_probs=(), target_probs=(), accepted=0, next_token=t)
+        for t in (1, 4, 1, 4)
+    ]
+    assert first_difference(one, replace(BLANK, rounds=tuple(parts))) is None
+    wrong = (*parts[:2], replace(parts[2], next_token=2), parts[3])
+    assert first_difference(one, replace(BLANK, rounds=wrong)) == 2
+    assert first_difference(replace(BLANK, rounds=tuple(parts[:3])), one) == 3
+
+
+class WideVoice(FakeVoice):
+    """A voice whose wide passes disagree with its narrow ones, as float rounding can make them."""
+
+    def target(self, plan: Plan) -> ToyModel:
+        model = super().target(plan)
+        forward = model.forward
+        model.forward = lambda tokens: (
+            forward(tokens) if len(tokens) < 2 else forward(tokens).flip(-1)
+        )
+        return model
+
+
+def test_same_seed_runs_that_leave_the_baseline_are_counted():
+    """Divergences are counted, never hidden; and nothing is counted where there are none."""
+    settings, texts = Settings(gamma=2, rule="same-seed"), ("hello there my friend", "and another")
+    engine = fake_engine()
+    report = summarize(engine, settings, list(measure_pairs(engine, settings, 1, texts)))
+    assert report.divergences == []
+    engine = Engine(WideVoice(), torch.device("cpu"))
+    pairs = list(measure_pairs(engine, settings, 1, texts))
+    assert summarize(engine, settings, pairs).divergences == [pair.divergence for pair in pairs]
+    assert all(pair.divergence < 10 for pair in pairs)
+
+
+class Clock:
+    """Time that passes only when a model runs: 1 s per row of the target, 10 s of the draft."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.seen: set[tuple[int, float]] = set()
+
+    def __call__(self) -> float:
+        return self.now
+
+    def slow(self, model: ToyModel, per_row: float) -> ToyModel:
+        """The first pass of each width takes a day more, as a graph's capture does."""
+        forward = model.forward
+
+        def timed(tokens: list[int]) -> torch.Tensor:
+            logits = forward(tokens)
+            if (len(logits), per_row) not in self.seen:
+                self.now += 86400
+                self.seen.add((len(logits), per_row))
+            self.now += per_row * len(logits)
+            return logits
+
+        model.forward = timed
+        return model
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_costs_are_those_of_passes_as_they_are_in_use(monkeypatch: pytest.MonkeyPatch, share):
+    """c: after full acceptance the draft has two tokens to take in. First passes do not count."""
+    clock = Clock()
+    monkeypatch.setattr("core.bench.perf_counter", clock)
+    monkeypatch.setattr("core.bench.full_acceptance", lambda _: share)
+
+    class TimedVoice(FakeVoice):
+        def target(self, plan: Plan) -> ToyModel:
+            return clock.slow(super().target(plan), 1)
+
+        def drafter(self, plan: Plan, sampling: Sampling) -> DraftModel:
+            drafter = super().drafter(plan, sampling)
+            clock.slow(drafter.model, 10)
+            return drafter
+
+    engine = Engine(TimedVoice(), torch.device("cpu"))
+    pair, *_ = measure_pairs(engine, Settings(gamma=2), 1, ("hello there my friend",))
+    assert pair.costs == Costs(c=(20 + 10 * share) / 2, v=(1, 2, 3))
 
 
 def test_the_sentences_are_varied():
