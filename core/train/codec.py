@@ -26,12 +26,12 @@ from core.codec.rvq import FrameBasis, ResidualQuantizer, nearest
 from core.codec.streaming import Conv
 from core.codec.vocoder import Vocoder, VocoderConfig
 from core.train.data import load_latents, teacher_graph, write_tokens
-from core.train.dataset import VALIDATION
+from core.train.dataset import VALIDATION, by_length
 from core.train.loop import Losses, Trainer
 
 CONFIG = LatentCodecConfig()
 ENCODER = ContextConfig(past=4, ahead=4)
-BATCH = 48  # utterances, about 2,700 frames
+BATCH_FRAMES = 3000
 COMMITMENT = 0.25
 SAMPLE_FRAMES = 40_000  # for the principal components and the first codebooks
 REVIVE_EVERY = 50  # steps, in the first REVIVE_UNTIL of the time
@@ -53,10 +53,10 @@ class FrameBatch:
 class Autoencoder(nn.Module):
     """Encoder, codebooks and post-net over frames of `dim` coordinates."""
 
-    def __init__(self, config: LatentCodecConfig, metric: Tensor):
-        """metric [D, D]: the error of a difference d in a frame is d' metric d."""
+    def __init__(self, config: LatentCodecConfig):
         super().__init__()
-        self.register_buffer("root", torch.linalg.cholesky(metric))
+        # The error of a difference d in a frame is the square of d @ root.
+        self.register_buffer("root", torch.eye(config.dim))
         self.encoder = ContextNet(config.dim, ENCODER)
         self.quantizer = ResidualQuantizer(config.num_codebooks, config.codebook_size, config.dim)
         self.post = ContextNet(config.dim, config.post)
@@ -96,20 +96,22 @@ def run(work: Path, assets: Path, minutes: float) -> None:
             basis.analyse(padded(latents, CONFIG.latents)) for latents in load_latents(work)
         ]
     vocoder = teacher_vocoder(teacher_graph(), CONFIG.vocoder)
-    metric = mixed_metric(utterances, spectral_metric(utterances[:PROBED], basis, vocoder))
-    autoencoder = train(utterances, metric, work / "codec.pt", minutes)
+    autoencoder = Autoencoder(CONFIG)
+    checkpoint = work / "codec.pt"
+    if not checkpoint.exists():
+        first_codebooks(autoencoder.quantizer, torch.cat(utterances[VALIDATION:])[:SAMPLE_FRAMES])
+        spectral = spectral_metric(utterances[:PROBED], basis, vocoder)
+        autoencoder.root.copy_(torch.linalg.cholesky(mixed_metric(utterances, spectral)))
+    train(autoencoder, utterances, checkpoint, minutes)
     assemble(autoencoder, basis, vocoder).save(assets / "codec.safetensors")
     write_tokens(work, [autoencoder.encode(frames) for frames in utterances])
 
 
 def train(
-    utterances: Sequence[Tensor], metric: Tensor, checkpoint: Path, minutes: float
-) -> Autoencoder:
-    """Fit an autoencoder to utterances of frames [T, D]; the first ones only validate it."""
+    autoencoder: Autoencoder, utterances: Sequence[Tensor], checkpoint: Path, minutes: float
+) -> None:
+    """Fit to utterances of frames [T, D]; the first ones only validate."""
     training, validation = utterances[VALIDATION:], utterances[:VALIDATION]
-    autoencoder = Autoencoder(CONFIG, metric)
-    if not checkpoint.exists():
-        first_codebooks(autoencoder.quantizer, torch.cat(list(training))[:SAMPLE_FRAMES])
     trainer = Trainer(checkpoint, [autoencoder], autoencoder.losses, minutes, lr=1.5e-3)
 
     def epoch(rng: random.Random) -> Iterator[FrameBatch]:
@@ -121,16 +123,12 @@ def train(
             yield batch
 
     trainer.run(epoch, list(batches(validation)))
-    return autoencoder.eval()
+    autoencoder.eval()
 
 
 def batches(utterances: Sequence[Tensor], rng: random.Random | None = None) -> Iterator[FrameBatch]:
     """One pass in batches of like lengths; shuffled if `rng` is given."""
-    order = sorted(utterances, key=lambda u: len(u) + (rng.random() * 8 if rng else 0))
-    groups = [order[i : i + BATCH] for i in range(0, len(order), BATCH)]
-    if rng:
-        rng.shuffle(groups)
-    for group in groups:
+    for group in by_length(utterances, len, BATCH_FRAMES, rng):
         valid = pad_sequence([torch.ones(len(u), dtype=torch.bool) for u in group], True)
         yield FrameBatch(pad_sequence(group, True), valid)
 
