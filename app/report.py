@@ -54,6 +54,9 @@ def bench_table(report: Report) -> Table:
     table = _table(title, "", ">median", ">quartiles")
     for name, spread, digits in _bench_rows(report):
         table.add_row(name, *_spread_cells(spread, digits))
+    if report.divergences is not None:
+        # Under same-seed the speculative tokens should be the baseline's own.
+        table.add_row("Pairs that diverged", f"{len(report.divergences)} of {report.pairs}", "")
     return table
 
 
