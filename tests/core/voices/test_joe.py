@@ -1,8 +1,11 @@
 """The embedded voice itself: lossless on its own first tokens, same-seed to the sample."""
 
+import weakref
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -12,13 +15,16 @@ from torch import Tensor
 from core.decode import autoregressive, speculative
 from core.drafters import DraftModel, LanguageModel
 from core.engine import AudioReady, Engine, Finished, Settings
+from core.lm.runtime import DecoderState
 from core.sampling import Draws, Noise, Sampling, probs
 from core.trace import Trace
 from core.verify import RULES, Rule, Verdict, accept_probability
+from core.voices.base import Plan
 
 pytestmark = pytest.mark.voice
 
 SENTENCE = "The quick brown fox jumps over the lazy dog."
+TEXT = f"{SENTENCE} Was it asleep? Nobody in the whole village knew."
 SAMPLES, LENGTH = 20_000, 3
 
 
@@ -33,6 +39,11 @@ def speak(engine: Engine, text: str, settings: Settings) -> tuple[np.ndarray, Tr
     assert isinstance(events[-1], Finished)
     sound = [event.samples for event in events if isinstance(event, AudioReady)]
     return np.concatenate(sound), events[-1].trace
+
+
+def tokens_of(trace: Trace, sentence: int) -> list[int]:
+    """All that was emitted in one sentence."""
+    return [token for r in trace.rounds if r.sentence == sentence for token in r.tokens]
 
 
 class Memo:
@@ -144,11 +155,11 @@ def test_the_bracket_has_teeth(models, bracket):
 def test_same_seed_gives_the_waveform_of_the_baseline(engine: Engine):
     """Speculation must not change a single sample when both draw the same keyed noise."""
     settings = Settings(rule="same-seed", seed=7)
-    baseline, plain = speak(engine, SENTENCE, replace(settings, gamma=0))
-    waveform, trace = speak(engine, SENTENCE, settings)
-    assert [t for r in plain.rounds for t in r.tokens] == [
-        t for r in trace.rounds for t in r.tokens
-    ]
+    baseline, plain = speak(engine, TEXT, replace(settings, gamma=0))
+    waveform, trace = speak(engine, TEXT, settings)
+    assert len(trace.sentences) == 3
+    for index in range(3):
+        assert tokens_of(trace, index) == tokens_of(plain, index)
     np.testing.assert_array_equal(waveform, baseline)
     assert len(trace.rounds) < len(plain.rounds)
 
@@ -165,30 +176,48 @@ def test_the_sound_has_the_length_of_its_frames(engine: Engine, rate: float):
 
 def test_runs_under_way_at_once_do_not_disturb_each_other(engine: Engine):
     """Two tabs of the page share the voice's weights, and nothing else."""
+    settings = Settings(seed=3)
+    texts = (SENTENCE, "And now for something else altogether, said the other one.")
+    alone = [speak(engine, text, settings) for text in texts]
+    both_ready = Barrier(2)
 
-    def interleave(*texts: str) -> list[list[int]]:
-        runs = [engine.synthesize(text, Settings(seed=3)) for text in texts]
-        tokens: list[list[int]] = [[] for _ in runs]
-        pending = set(range(len(runs)))
-        while pending:
-            for i in sorted(pending):
-                event = next(runs[i], None)
-                if event is None:
-                    pending.discard(i)
-                elif isinstance(event, Finished):
-                    tokens[i] = [t for r in event.trace.rounds for t in r.tokens]
-        return tokens
+    def speak_together(text: str) -> tuple[np.ndarray, Trace]:
+        both_ready.wait()
+        return speak(engine, text, settings)
 
-    together = interleave(SENTENCE, "Another one.")
-    assert together == [*interleave(SENTENCE), *interleave("Another one.")]
+    for _ in range(2):
+        with ThreadPoolExecutor(2) as threads:
+            together = list(threads.map(speak_together, texts))
+        for (waveform, trace), (wanted, plain) in zip(together, alone, strict=True):
+            assert tokens_of(trace, 0) == tokens_of(plain, 0)
+            np.testing.assert_array_equal(waveform, wanted)
+        times = [[r.at_s for r in trace.rounds] for _, trace in together]
+        assert min(times[0][-1], times[1][-1]) > max(times[0][0], times[1][0])  # truly at once
 
 
-def test_cancelling_leaves_nothing_behind(engine: Engine):
-    """A run that is closed midway must not change the next one."""
+def test_cancelling_leaves_nothing_behind(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+    """A run that is closed midway must give its caches back, and not change the next one."""
     expected, _ = speak(engine, "Short.", Settings())
+    states: list[weakref.ref[DecoderState]] = []
+    target, drafter = engine.voice.target, engine.voice.drafter
+
+    def watched_target(plan: Plan) -> DecoderState:
+        state = target(plan)
+        states.append(weakref.ref(state))
+        return state
+
+    def watched_drafter(plan: Plan, sampling: Sampling) -> DraftModel:
+        draft = drafter(plan, sampling)
+        states.append(weakref.ref(draft.model))
+        return draft
+
+    monkeypatch.setattr(engine.voice, "target", watched_target)
+    monkeypatch.setattr(engine.voice, "drafter", watched_drafter)
     run = engine.synthesize(SENTENCE, Settings())
     for _ in range(20):
         next(run)
+    assert [type(state()) for state in states] == [DecoderState, DecoderState]
     run.close()
+    assert [state() for state in states] == [None, None]
     waveform, _ = speak(engine, "Short.", Settings())
     np.testing.assert_array_equal(waveform, expected)
