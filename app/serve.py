@@ -16,6 +16,7 @@ from core.errors import ForespeakError
 
 DEFAULT_PORT = 7860
 PORTS_TRIED = 100
+INTERRUPTED = 130  # what a shell expects of a command that Ctrl-C ended
 SYSTEM_FONTS = ["system-ui", "sans-serif"]
 MONO_FONTS = ["ui-monospace", "monospace"]
 
@@ -27,13 +28,15 @@ def serve(host: str, port: int | None, browser: bool, voice: str, device: str) -
     studio = Studio(lambda: load_engine(voice, device))
     page = build_page(studio)
     url = start(page, host, pick_port(host, port), browser)
-    print(f"Forespeak is at {url}  (Ctrl-C stops it)", flush=True)
-    threading.Thread(target=_load_early, args=(studio,), daemon=True).start()
     try:
+        print(f"Forespeak is at {url}  (Ctrl-C stops it)", flush=True)
+        threading.Thread(target=_load_early, args=(studio,), daemon=True).start()
         while True:
             time.sleep(1)  # an untimed wait for a lock or event ignores Ctrl-C on Windows
-    finally:
+    except KeyboardInterrupt:
         page.close(verbose=False)
+        # Threads that load or speak are inside PyTorch; Python would abort, ending under them.
+        os._exit(INTERRUPTED)
 
 
 def start(page: gr.Blocks, host: str, port: int, browser: bool = False) -> str:
