@@ -6,12 +6,14 @@ import threading
 import gradio as gr
 import numpy as np
 import pytest
+import torch
 
 from app.handlers import Handlers
 from app.sounds import Sounds
-from app.studio import Studio
+from app.studio import Studio, load_engine
+from core.engine import Engine, Settings
 from core.errors import ForespeakError
-from tests.fake_voice import engine_pcm, fake_engine
+from tests.fake_voice import FakeVoice, engine_pcm, fake_engine
 
 CONTROLS = (4, 0.8, "lossless", 0, 1.0)
 
@@ -27,7 +29,16 @@ def handlers(sounds):
 
 
 def test_greets_when_the_voice_is_ready(handlers):
-    assert [value["kind"] for value in handlers.greet()] == ["busy", "ready"]
+    (first, early), (last, late) = handlers.greet()
+    assert [first["kind"], last["kind"]] == ["busy", "ready"]
+    assert "interactive" not in early
+    assert late["interactive"]
+
+
+def test_speak_mentions_the_loading_only_while_it_lasts(handlers):
+    assert "Loading" in next(handlers.speak("hello", *CONTROLS))[0]["status"]
+    list(handlers.greet())
+    assert "Loading" not in next(handlers.speak("hello", *CONTROLS))[0]["status"]
 
 
 def test_every_sample_reaches_the_player(handlers, sounds):
@@ -89,8 +100,8 @@ def test_a_failed_load_is_tried_again():
         return result
 
     handlers = Handlers(Studio(load), Sounds())
-    assert [value["kind"] for value in handlers.greet()] == ["busy", "error"]
-    assert [value["kind"] for value in handlers.greet()] == ["busy", "ready"]
+    assert [value["kind"] for value, _ in handlers.greet()] == ["busy", "error"]
+    assert [value["kind"] for value, _ in handlers.greet()] == ["busy", "ready"]
 
 
 def test_a_fault_of_the_program_is_shown_too(capsys):
@@ -99,6 +110,14 @@ def test_a_fault_of_the_program_is_shown_too(capsys):
     assert value["kind"] == "error"
     assert "ZeroDivisionError" in value["status"]
     assert "1 // 0" in capsys.readouterr().err
+
+
+def test_an_engine_has_spoken_before_anybody_waits_for_it(monkeypatch):
+    voice, spoken = FakeVoice(), []
+    monkeypatch.setattr(voice, "plan", lambda *a: spoken.append(a) or FakeVoice.plan(voice, *a))
+    monkeypatch.setattr(Engine, "load", lambda *_: Engine(voice, torch.device("cpu")))
+    load_engine("fake", "cpu", Settings(rate=2.0))
+    assert [rate for _, rate in spoken] == [2.0]
 
 
 def test_many_visitors_load_the_voice_once():

@@ -2,6 +2,7 @@
 
 import socket
 
+import gradio as gr
 import pytest
 
 from app import serve
@@ -22,6 +23,13 @@ def test_the_default_port_gives_way(taken, monkeypatch):
 def test_a_chosen_port_does_not(taken):
     with pytest.raises(ForespeakError, match=str(taken)):
         serve.pick_port("127.0.0.1", taken)
+
+
+def test_a_port_that_is_taken_in_the_last_moment(taken):
+    with gr.Blocks(analytics_enabled=False) as page:
+        pass
+    with pytest.raises(ForespeakError, match=f"port {taken}: choose another"):
+        serve.start(page, "127.0.0.1", taken)
 
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", "192.0.2.1"])

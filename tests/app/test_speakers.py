@@ -83,6 +83,7 @@ def drain(card, monkeypatch):
     def wait(event, timeout=None):  # noqa: ARG001
         while not event.is_set():
             card.play_block()
+        return True
 
     monkeypatch.setattr("threading.Event.wait", wait)
 
