@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from core.errors import ForespeakError
 from core.lm.conditioner import Alignment, ConditionerConfig
 
 Item = TypeVar("Item")
@@ -42,7 +43,10 @@ def load_utterances(
     path: Path, steps: int = ConditionerConfig.steps
 ) -> tuple[list[Utterance], list[Utterance]]:
     """Training and validation utterances of a tokens file (see core/train/data.py)."""
-    data = np.load(path)
+    try:
+        data = np.load(path)
+    except FileNotFoundError as error:
+        raise ForespeakError(f"{path} is missing: run the stage `codec` first.") from error
     codes = np.split(data["codes"].astype(np.int64), np.cumsum(data["code_len"])[:-1])
     cut = np.cumsum(data["phoneme_len"])[:-1]
     phonemes = np.split(data["phonemes"].astype(np.int64), cut)
