@@ -58,6 +58,7 @@ def build_page(studio: Studio) -> gr.Blocks:
             handlers.speak,
             [text, *controls],
             [player, metrics],
+            api_name="run",  # /speak is the public one below
             trigger_mode="once",  # a second press while one runs does nothing
             **model,
             **quiet,

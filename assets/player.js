@@ -11,7 +11,8 @@ const find = (name) => element.querySelector(`.${name}`);
 
 let context = null;
 let run = null;
-let shown = null; // the value that the page shows
+let seen = null; // the latest value
+let shown = {}; // the value that the page shows
 let drawing = false; // whether a frame is asked for
 element.player = { pcm: () => (run ? join(run.pieces) : new Int16Array()) };
 
@@ -81,7 +82,7 @@ async function fetchPieces() {
   if (!mine || mine.fetching) return;
   mine.fetching = true;
   try {
-    while (wanted() && mine.pieces.length < props.value.pieces) {
+    while (wanted() && mine.pieces.length < shown.pieces) {
       const pieces = await server.sound([mine.id, mine.pieces.length]);
       if (!wanted() || !pieces.length) break; // stopped, or the server forgot the run
       for (const piece of pieces.map(decode)) {
@@ -99,7 +100,7 @@ async function fetchPieces() {
 }
 
 function showTools() {
-  const usable = Boolean(run?.pieces.length) && props.value.kind !== "busy";
+  const usable = Boolean(run?.pieces.length) && shown.kind !== "busy";
   find("again").disabled = find("save").disabled = !usable;
 }
 
@@ -122,7 +123,10 @@ function showFrame() {
 }
 
 function update() {
-  const value = (shown = props.value) ?? {};
+  seen = props.value;
+  const value = seen ?? {};
+  if (value.run && value.run === run?.id && run.stopped) return; // overtaken by Stop
+  shown = value;
   find("status").textContent = value.status ?? ""; // text, never markup
   find("status").dataset.kind = value.kind ?? "";
   if (value.run && value.run !== run?.id) {
@@ -173,4 +177,4 @@ find("again").addEventListener("click", playAgain);
 find("save").addEventListener("click", saveWav);
 watch("value", update);
 update();
-setInterval(() => props.value !== shown && update(), POLL);
+setInterval(() => props.value !== seen && update(), POLL);

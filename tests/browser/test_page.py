@@ -1,6 +1,7 @@
 """The page in a real browser and through its API, with the fake voice."""
 
 import json
+import shutil
 import time
 import wave
 
@@ -13,7 +14,10 @@ from app.studio import Studio
 from core.engine import Engine
 from tests.fake_voice import FakeVoice, engine_pcm, fake_engine
 
-CHROMIUM = "/usr/bin/chromium"
+pytestmark = pytest.mark.browser
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+SOUND = "**/component_server**"  # where the player asks for sound
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -52,6 +56,8 @@ def url(voice):
 @pytest.fixture(scope="module")
 def browser(url):  # noqa: ARG001 - Gradio must have started before Playwright's event loop runs
     playwright = pytest.importorskip("playwright.sync_api")
+    if not CHROMIUM:
+        pytest.skip("no Chromium here")
     with playwright.sync_playwright() as runner:
         chromium = runner.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
@@ -89,7 +95,6 @@ def player_pcm(page):
     return np.array(page.evaluate(f"Array.from({find}.pcm())"), np.int16)
 
 
-@pytest.mark.browser
 class TestPage:
     def test_the_player_gets_the_engines_samples_and_plays_them(self, page):
         speak(page, "hello there\nand then some more")
@@ -121,6 +126,38 @@ class TestPage:
         speak(page, "hello")
         finish(page)
         np.testing.assert_array_equal(player_pcm(page), engine_pcm("hello"))
+
+    def test_sound_that_comes_after_stop_is_not_played(self, page):
+        held = []
+        page.route(SOUND, lambda route: held.append(route))
+        speak(page, "\n".join(["a long text"] * 100))
+        while not held:
+            page.wait_for_timeout(50)
+        page.click("#stop")
+        page.wait_for_function(
+            "document.querySelector('#player .status').textContent == 'Stopped.'"
+        )
+        for route in held:
+            route.continue_()
+        page.wait_for_timeout(500)
+        assert len(player_pcm(page)) == 0
+        assert page.inner_text("#player .clock") == "0.0 s"
+
+    def test_a_request_that_fails_is_repeated(self, page):
+        failed = []
+
+        def fail_once(route):
+            if failed:
+                route.continue_()
+            else:
+                failed.append(route)
+                route.abort()
+
+        page.route(SOUND, fail_once)
+        speak(page, "hello")
+        finish(page)
+        np.testing.assert_array_equal(player_pcm(page), engine_pcm("hello"))
+        assert failed
 
     def test_a_second_press_does_not_queue_a_second_run(self, page, voice):
         begun = voice.begun
