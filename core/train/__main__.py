@@ -13,7 +13,15 @@ from core.errors import ForespeakError
 from core.voices.base import ASSETS
 
 # Minutes on two CPU cores that gave the weights in assets.
-MINUTES = {"data": 30, "codec": 10, "target": 90, "draft": 20, "durations": 8, "card": 30}
+MINUTES = {
+    "data": 30,
+    "codec": 20,
+    "tokens": 5,
+    "target": 90,
+    "draft": 20,
+    "durations": 8,
+    "card": 30,
+}
 
 
 def main() -> None:
@@ -55,6 +63,10 @@ def stage(name: str, device: torch.device) -> Callable[[Path, Path, float], None
         from core.train.codec import run
 
         return run  # small enough for the CPU
+    if name == "tokens":
+        from core.train.tokens import run
+
+        return run
     if name == "target":
         from core.train.target import run
     elif name == "draft":

@@ -9,7 +9,7 @@ The post-net and the teacher's vocoder become the voice's decoder; the encoder s
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import librosa
@@ -25,12 +25,14 @@ from core.codec.latent import ContextConfig, ContextNet, LatentCodec, LatentCode
 from core.codec.rvq import FrameBasis, ResidualQuantizer, nearest
 from core.codec.streaming import Conv
 from core.codec.vocoder import Vocoder, VocoderConfig
-from core.train.data import load_latents, teacher_graph, write_tokens
+from core.lm.checkpoint import save_checkpoint
+from core.train.data import load_latents, teacher_graph
 from core.train.dataset import VALIDATION, by_length
 from core.train.loop import Losses, Trainer
 
 CONFIG = LatentCodecConfig()
 ENCODER = ContextConfig(past=4, ahead=4)
+ENCODER_FILE = "encoder.safetensors"  # only training needs it
 BATCH_FRAMES = 3000
 COMMITMENT = 0.25
 SAMPLE_FRAMES = 40_000  # for the principal components and the first codebooks
@@ -61,11 +63,6 @@ class Autoencoder(nn.Module):
         self.quantizer = ResidualQuantizer(config.num_codebooks, config.codebook_size, config.dim)
         self.post = ContextNet(config.dim, config.post)
 
-    @torch.no_grad()
-    def encode(self, frames: Tensor) -> Tensor:
-        """Frames [T, D] of an utterance to codes [Q, T]."""
-        return self.quantizer.encode(self.encoder.whole(frames))
-
     def losses(self, batch: FrameBatch) -> Losses:
         """Squared errors per frame; gradients pass the quantiser as if it were not there."""
         valid = batch.valid
@@ -87,7 +84,7 @@ def squared(difference: Tensor, valid: Tensor) -> Tensor:
 def run(work: Path, assets: Path, minutes: float) -> None:
     """Train for `minutes` in all, interrupted runs included; work/latents must be there.
 
-    Writes codec.safetensors to the voice's folder `assets`, tokens.npz to `work`.
+    Writes codec.safetensors and encoder.safetensors to the voice's folder `assets`.
     """
     sample = torch.cat(list(stacked(work, SAMPLE_FRAMES)))
     basis = fit_basis(sample, CONFIG)
@@ -104,7 +101,7 @@ def run(work: Path, assets: Path, minutes: float) -> None:
         autoencoder.root.copy_(torch.linalg.cholesky(mixed_metric(utterances, spectral)))
     train(autoencoder, utterances, checkpoint, minutes)
     assemble(autoencoder, basis, vocoder).save(assets / "codec.safetensors")
-    write_tokens(work, [autoencoder.encode(frames) for frames in utterances])
+    save_checkpoint(assets / ENCODER_FILE, autoencoder.encoder, asdict(ENCODER))
 
 
 def train(
