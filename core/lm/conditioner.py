@@ -60,12 +60,8 @@ class Alignment:
     def from_durations(
         cls, phonemes: Tensor, durations: Tensor, steps: int = ConditionerConfig.steps
     ) -> "Alignment":
-        """Of one sentence: phonemes [P], durations [P] in alignment steps; B = 1.
-
-        The last phoneme is stretched so that the total is a whole number of frames.
-        """
-        durations = durations.clone()
-        durations[-1] += -int(durations.sum()) % steps
+        """Of one sentence: phonemes [P], durations [P] in alignment steps; B = 1."""
+        durations = whole_frames(durations, steps)
         index = torch.repeat_interleave(torch.arange(len(phonemes)), durations)
         start = durations.cumsum(0) - durations
         offset = (torch.arange(len(index)) - start[index]).float()
@@ -74,6 +70,13 @@ class Alignment:
 
     def to(self, device: torch.device) -> "Alignment":
         return Alignment(*(t.to(device) for t in (self.phonemes, self.index, self.place)))
+
+
+def whole_frames(durations: Tensor, steps: int = ConditionerConfig.steps) -> Tensor:
+    """Durations [P] with the last one stretched so that the total is a multiple of `steps`."""
+    stretched = durations.clone()
+    stretched[-1] += -int(durations.sum()) % steps
+    return stretched
 
 
 def place_features(offset: Tensor, duration: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from core.codec.latent import LatentCodec
 from core.drafters import DraftModel
-from core.lm.conditioner import Alignment, load_conditioner, with_blanks
+from core.lm.conditioner import Alignment, load_conditioner, whole_frames, with_blanks
 from core.lm.decoder import load_decoder
 from core.lm.durations import load_durations
 from core.lm.graph import GraphRuntime
@@ -20,8 +20,6 @@ from core.text import prepare
 from core.text.phonemize import Phonemizer
 from core.trace import Sentence
 from core.voices.base import ASSETS, Plan
-
-STEPS = 4  # alignment steps (86.13 Hz) per codec frame
 
 
 @dataclass(frozen=True)
@@ -54,16 +52,16 @@ class Joe:
     def plan(self, sentence: str, rate: float) -> Plan:
         phonemes = self._phonemize(sentence)
         ids = with_blanks(torch.tensor(phonemes.ids))
-        steps = self._durations.predict(ids, rate)
-        steps[-1] += -int(steps.sum()) % STEPS
-        alignment = Alignment.from_durations(ids, steps, STEPS).to(self._target.device)
+        per_frame = self._conditioner.config.steps
+        steps = whole_frames(self._durations.predict(ids, rate), per_frame)
+        alignment = Alignment.from_durations(ids, steps, per_frame).to(self._target.device)
         cond, hint = self._conditioner(alignment)
         shown = Sentence(
             text=sentence,
             words=phonemes.words,
             phonemes=phonemes.symbols,
             word_index=phonemes.word_index,
-            durations=shown_durations(steps),
+            durations=shown_durations(steps / per_frame),
             frames=cond.shape[1],
         )
         return Plan(shown, Conditioning(cond[0], hint[0]))
@@ -76,7 +74,6 @@ class Joe:
         return DraftModel(state, sampling)
 
 
-def shown_durations(steps: Tensor) -> tuple[float, ...]:
-    """Codec frames of each phoneme with the blank behind it, [P], of steps [2 P - 1]."""
-    pairs = F.pad(steps, (0, 1)).view(-1, 2).sum(1)
-    return tuple((pairs / STEPS).tolist())
+def shown_durations(durations: Tensor) -> tuple[float, ...]:
+    """Each phoneme's duration with that of the blank behind it, [P], of durations [2 P - 1]."""
+    return tuple(F.pad(durations, (0, 1)).view(-1, 2).sum(1).tolist())
