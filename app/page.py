@@ -19,6 +19,11 @@ EXAMPLES = (
     "it was the age of foolishness.",
 )
 LONGEST_TEXT = 20_000  # characters
+HOLD = """() => {
+  document.querySelector("#speak").disabled = true; // at once; the update takes a while
+  return {__type__: "update", interactive: false};
+}"""
+RELEASE = "() => ({__type__: 'update', interactive: true})"
 COUNT_CHARACTERS = "text => `${[...text].length.toLocaleString()} characters`"
 
 PRESS_SPEAK = "() => document.querySelector('#speak').click()"
@@ -54,16 +59,19 @@ def build_page(studio: Studio) -> gr.Blocks:
         # Listeners on one id take turns: there is one model and one processor.
         model = {"concurrency_id": "model", "concurrency_limit": 1}
         quiet = {"show_progress": "hidden", "api_visibility": "private"}
-        run = speak.click(
+        # Disabled in the browser, before the server hears of it: a second press must not queue.
+        press = speak.click(None, None, speak, js=HOLD, **quiet)
+        run = press.then(
             handlers.speak,
             [text, *controls],
             [player, metrics],
             api_name="run",  # /speak is the public one below
-            trigger_mode="once",  # a second press while one runs does nothing
             **model,
             **quiet,
         )
+        run.then(None, None, speak, js=RELEASE, **quiet)
         stop.click(handlers.stop, None, player, cancels=run, queue=False, **quiet)
+        stop.click(None, None, speak, js=RELEASE, **quiet)
         text.submit(None, js=PRESS_SPEAK, **quiet)
         text.change(None, text, count, js=COUNT_CHARACTERS, **quiet)
         page.load(handlers.greet, None, [player, speak], **quiet)

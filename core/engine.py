@@ -22,7 +22,7 @@ VOICES: dict[str, Callable[[torch.device], Voice]] = {"joe": Joe}
 
 # Frames per chunk of sound: short ones first, so that sound begins early; then longer ones,
 # which cost less each. The schedule depends on nothing else, so equal tokens give equal samples.
-CHUNK_FRAMES = (1, 1, 2)
+CHUNK_FRAMES = (5, 1, 2)
 STEADY_FRAMES = 4
 
 

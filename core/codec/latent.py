@@ -12,11 +12,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from core.checkpoint import load_checkpoint, save_checkpoint
 from core.codec.base import check_codes
 from core.codec.rvq import FrameBasis, ResidualQuantizer
 from core.codec.streaming import Window
 from core.codec.vocoder import Vocoder, VocoderConfig
-from core.lm.checkpoint import load_checkpoint, save_checkpoint
 
 BLOCK_FRAMES = 8  # decoded at a time: enough to keep the cores busy, few enough for their caches
 

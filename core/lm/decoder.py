@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.lm.checkpoint import load_checkpoint
+from core.checkpoint import load_checkpoint
 
 
 @dataclass(frozen=True)

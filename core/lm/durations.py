@@ -12,8 +12,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from core.checkpoint import load_checkpoint
 from core.errors import ForespeakError
-from core.lm.checkpoint import load_checkpoint
 from core.lm.conditioner import ConvBlock
 
 SLOWEST, FASTEST = 0.5, 2.0

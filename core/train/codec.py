@@ -21,11 +21,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
+from core.checkpoint import save_checkpoint
 from core.codec.latent import ContextConfig, ContextNet, LatentCodec, LatentCodecConfig
 from core.codec.rvq import FrameBasis, ResidualQuantizer, nearest
 from core.codec.streaming import Conv
 from core.codec.vocoder import Vocoder, VocoderConfig
-from core.lm.checkpoint import save_checkpoint
 from core.train.data import load_latents, teacher_graph
 from core.train.dataset import VALIDATION, by_length
 from core.train.loop import Losses, Trainer

@@ -19,10 +19,10 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from core.checkpoint import save_checkpoint
 from core.codec.latent import LatentCodec
 from core.decode import autoregressive
 from core.drafters import DraftModel
-from core.lm.checkpoint import save_checkpoint
 from core.lm.conditioner import Alignment, Conditioner, load_conditioner
 from core.lm.decoder import Decoder, load_decoder
 from core.lm.graph import GraphRuntime

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from core.lm.checkpoint import save_checkpoint
+from core.checkpoint import save_checkpoint
 from core.lm.conditioner import BLANK
 from core.lm.durations import DurationConfig, DurationPredictor, load_durations
 from core.train.dataset import TOKENS, Utterance, by_length, load_utterances

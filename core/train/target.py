@@ -13,8 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from core.checkpoint import save_checkpoint
 from core.codec.latent import LatentCodec
-from core.lm.checkpoint import save_checkpoint
 from core.lm.conditioner import Conditioner, ConditionerConfig
 from core.lm.decoder import Decoder, DecoderConfig
 from core.train.dataset import TOKENS, Batch, batches, load_utterances

@@ -5,8 +5,8 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from core.checkpoint import load_checkpoint
 from core.codec.latent import ContextConfig, ContextNet, LatentCodec
-from core.lm.checkpoint import load_checkpoint
 from core.train.codec import ENCODER_FILE, padded
 from core.train.data import load_latents, write_tokens
 

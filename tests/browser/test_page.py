@@ -161,9 +161,10 @@ class TestPage:
 
     def test_a_second_press_does_not_queue_a_second_run(self, page, voice):
         begun = voice.begun
-        speak(page, "one\ntwo\nthree\nfour\nfive")
-        page.click("#speak")
-        page.click("#speak")
+        page.fill("textarea", "one\ntwo\nthree\nfour\nfive")
+        # Not page.click, which would wait until the button can be pressed again.
+        for _ in range(5):
+            page.evaluate("document.querySelector('#speak').click()")
         finish(page)
         time.sleep(0.5)
         assert voice.begun == begun + 5

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from core.checkpoint import save_checkpoint
 from core.errors import ForespeakError
-from core.lm.checkpoint import save_checkpoint
 from core.lm.conditioner import (
     BLANK,
     Alignment,

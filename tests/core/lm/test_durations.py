@@ -7,8 +7,8 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from core.checkpoint import save_checkpoint
 from core.errors import ForespeakError
-from core.lm.checkpoint import save_checkpoint
 from core.lm.conditioner import with_blanks
 from core.lm.durations import DurationConfig, DurationPredictor, load_durations, round_durations
 
