@@ -20,8 +20,9 @@ from core.voices.joe import Joe
 
 VOICES: dict[str, Callable[[torch.device], Voice]] = {"joe": Joe}
 
-# Frames per chunk of sound: short ones first, so that sound begins early; then longer ones,
-# which cost less each. The schedule depends on nothing else, so equal tokens give equal samples.
+# Frames per chunk of sound. The first is as long as the embedded codec looks ahead, so that it
+# sounds at once; short ones follow while nothing is buffered, then longer ones, which cost less
+# each. The schedule depends on nothing else, so equal tokens give equal samples.
 CHUNK_FRAMES = (5, 1, 2)
 STEADY_FRAMES = 4
 
