@@ -70,9 +70,10 @@ def test_chunks_cover_every_frame_once_however_frames_arrive(
 
 def test_nothing_is_due_before_it_is_whole_or_after_the_end():
     assert list(chunk_bounds(0, 0, 10)) == []
-    assert list(chunk_bounds(4, 7, 10)) == []
-    assert list(chunk_bounds(4, 8, 10)) == [(4, 8)]
-    assert list(chunk_bounds(8, 10, 10)) == [(8, 10)]
+    first, last = sum(CHUNK_FRAMES), sum(CHUNK_FRAMES) + STEADY_FRAMES
+    assert list(chunk_bounds(first, last - 1, 99)) == []
+    assert list(chunk_bounds(first, last, 99)) == [(first, last)]
+    assert list(chunk_bounds(last, last + 2, last + 2)) == [(last, last + 2)]
     assert list(chunk_bounds(10, 10, 10)) == []
 
 

@@ -205,7 +205,7 @@ class RawQ(DraftModel):
     """Draws from q before top-k, reports q after it (transformers#47932)."""
 
     def propose(self, tokens, count, draw):
-        raw = DraftModel(self._model, PLAIN).propose(tokens, count, draw)
+        raw = DraftModel(self.model, PLAIN).propose(tokens, count, draw)
         kept = [probs(row.log(), self._sampling) for row in raw.probs]
         return Draft(raw.tokens, torch.stack(kept) if kept else raw.probs)
 
@@ -220,7 +220,7 @@ class RawReport(DraftModel):
             raw.append(q)
             return draw(row, probs(q.log(), self._sampling))
 
-        drafted = DraftModel(self._model, PLAIN).propose(tokens, count, draw_filtered)
+        drafted = DraftModel(self.model, PLAIN).propose(tokens, count, draw_filtered)
         return Draft(drafted.tokens, torch.stack(raw) if raw else drafted.probs)
 
 
