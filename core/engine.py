@@ -10,7 +10,7 @@ import torch
 
 from core.decode import autoregressive, speculative
 from core.errors import ForespeakError
-from core.lm.durations import FASTEST, SLOWEST
+from core.lm.durations import check_rate
 from core.lm.graph import MAX_GAMMA
 from core.sampling import Noise, Sampling
 from core.trace import Chunk, Round, Sentence, Trace
@@ -43,10 +43,7 @@ class Settings:
             raise ForespeakError(
                 f"γ {self.gamma} is out of range: choose 0 (baseline) to {MAX_GAMMA}."
             )
-        if not SLOWEST <= self.rate <= FASTEST:  # NaN fails this, too
-            raise ForespeakError(
-                f"Speaking rate {self.rate} is out of range: choose {SLOWEST} to {FASTEST} (fast)."
-            )
+        check_rate(self.rate)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,14 @@ SLOWEST, FASTEST = 0.5, 2.0
 TYPICAL = 4.4  # alignment steps; where an untrained predictor begins
 
 
+def check_rate(rate: float) -> None:
+    """Raise ForespeakError unless the voice can speak at this rate."""
+    if not SLOWEST <= rate <= FASTEST:  # NaN fails this, too
+        raise ForespeakError(
+            f"Speaking rate {rate} is out of range: choose {SLOWEST} to {FASTEST} (fast)."
+        )
+
+
 @dataclass(frozen=True)
 class DurationConfig:
     """Sizes; the blocks together see `blocks * (kernel // 2)` phonemes to either side."""
@@ -59,10 +67,7 @@ class DurationPredictor(nn.Module):
 
         rate: speaking rate, 1 as the teacher speaks, 2 twice as fast.
         """
-        if not SLOWEST <= rate <= FASTEST:  # NaN fails this, too
-            raise ForespeakError(
-                f"Speaking rate {rate} is out of range: choose {SLOWEST} to {FASTEST} (fast)."
-            )
+        check_rate(rate)
         return round_durations(self(phonemes[None])[0].double() / rate)
 
 
