@@ -1,7 +1,6 @@
 """The page in a real browser and through its API, with the fake voice."""
 
 import json
-import shutil
 import time
 import wave
 
@@ -9,24 +8,13 @@ import numpy as np
 import pytest
 
 from app.page import build_page
-from app.serve import pick_port, start
 from app.studio import Studio
 from core.engine import Engine
+from tests.browser.conftest import served
 from tests.fake_voice import FakeVoice, engine_pcm, fake_engine
 
 pytestmark = pytest.mark.browser
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 SOUND = "**/component_server**"  # where the player asks for sound
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--autoplay-policy=user-gesture-required",
-]
 HOSTILE = "<img src=x onerror='window.hacked = 1'> ${window.hacked = 2} {{hacked}} C:\\users"
 
 
@@ -48,20 +36,8 @@ def voice():
 
 @pytest.fixture(scope="module")
 def url(voice):
-    page = build_page(Studio(lambda: Engine(voice, fake_engine().device)))
-    yield start(page, "127.0.0.1", pick_port("127.0.0.1", None))
-    page.close(verbose=False)
-
-
-@pytest.fixture(scope="module")
-def browser(url):  # noqa: ARG001 - Gradio must have started before Playwright's event loop runs
-    playwright = pytest.importorskip("playwright.sync_api")
-    if not CHROMIUM:
-        pytest.skip("no Chromium here")
-    with playwright.sync_playwright() as runner:
-        chromium = runner.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
+    with served(build_page(Studio(lambda: Engine(voice, fake_engine().device)))) as address:
+        yield address
 
 
 @pytest.fixture
