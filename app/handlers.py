@@ -11,12 +11,12 @@ import gradio as gr
 import numpy as np
 
 from app.report import describe_run, metric_rows
-from app.sinks import to_int16
 from app.sounds import Sounds
 from app.studio import Studio
 from core.engine import AudioReady, Finished, SentenceStarted, Settings, Started
 from core.errors import ForespeakError
 from core.sampling import Sampling
+from core.sound import to_int16
 from core.trace import Trace, measure
 
 LOADING = "Loading the voice…"

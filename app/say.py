@@ -8,9 +8,10 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from app.report import say_table
-from app.sinks import Sink, to_int16
+from app.sinks import Memory, Sink
 from app.studio import load_engine
 from core.engine import AudioReady, Engine, Event, Finished, SentenceStarted, Settings, Started
+from core.sound import to_int16
 from core.trace import Trace
 
 
@@ -26,10 +27,13 @@ def speak_and_report(
     progress = Console(stderr=True)
     with progress.status("Loading the voice"):
         engine = load_engine(voice, device, settings)
+    memory = Memory()
+    if trace_path:
+        sinks = [*sinks, memory]
     with show_progress(progress) as on_event:
         trace = speak(engine, text, settings, sinks, on_event)
     if trace_path:
-        trace.save(trace_path)
+        trace.with_sound(memory.pcm()).save(trace_path)
     Console().print(say_table(trace))
 
 

@@ -1,4 +1,4 @@
-"""Where sound goes: one protocol for files and loudspeakers, and the one way to 16 bits."""
+"""Where sound goes: one protocol for files, loudspeakers and memory."""
 
 from types import TracebackType
 from typing import Protocol
@@ -28,6 +28,30 @@ class Sink(Protocol):
     ) -> None: ...
 
 
-def to_int16(samples: np.ndarray) -> np.ndarray:
-    """float in [-1, 1] -> int16. Never normalised: two versions must stay comparable."""
-    return np.rint(np.clip(samples, -1, 1) * 32767).astype("<i2")
+class Memory:
+    """Implements `Sink`: keeps the sound."""
+
+    def __init__(self) -> None:
+        self._pieces: list[np.ndarray] = []
+
+    def begin(self, sample_rate: int) -> None:
+        pass
+
+    def write(self, pcm: np.ndarray) -> None:
+        self._pieces.append(pcm)
+
+    def pcm(self) -> np.ndarray:
+        """All of it so far, int16 [samples]."""
+        return np.concatenate((np.empty(0, np.int16), *self._pieces))
+
+    def __enter__(self) -> "Memory":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self._pieces.clear()

@@ -48,6 +48,7 @@ def speculative(
             accepted=accepted,
             next_token=next_token,
             next_prob=float(target_probs[accepted, next_token]),
+            draws=tuple(rng.accept_draws),
             draft_s=drafted - begun,
             verify_s=verified - drafted,
         )

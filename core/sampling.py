@@ -4,7 +4,8 @@ Target, draft, bonus and corrected token all go through `probs`; sharing it is w
 speculative decoding exact (p and q must be the distributions tokens are really drawn from).
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Protocol
 
@@ -93,11 +94,15 @@ class Draws(Protocol):
     are on the CPU, as `LanguageModel` gives them, whatever device the models run on.
     """
 
+    @property
+    def accept_draws(self) -> Sequence[float]:
+        """The number behind each answer of `accept`, in the order in which they were asked."""
+
     def draft(self, row: int, probabilities: Tensor) -> int:
         """Draw the row's draft token from [V]."""
 
     def accept(self, row: int, probability: float) -> bool:
-        """True with the given probability."""
+        """True with the given probability: if the row's number is below it."""
 
     def resample(self, row: int, probabilities: Tensor) -> int:
         """Draw the row's emitted token (corrected or bonus) from [V]."""
@@ -143,18 +148,20 @@ class Noise:
         return KeyedDraws(self, position)
 
 
-@dataclass(frozen=True)
+@dataclass
 class KeyedDraws:
     """`Draws` from `Noise`: row r of a round that starts at position n is position n + r."""
 
     noise: Noise
     position: int
+    accept_draws: list[float] = field(default_factory=list, init=False)
 
     def draft(self, row: int, probabilities: Tensor) -> int:
         return inverse_cdf(probabilities, self.noise.uniform(Lane.DRAFT, self.position + row))
 
     def accept(self, row: int, probability: float) -> bool:
-        return self.noise.uniform(Lane.ACCEPT, self.position + row) < probability
+        self.accept_draws.append(self.noise.uniform(Lane.ACCEPT, self.position + row))
+        return self.accept_draws[-1] < probability
 
     def resample(self, row: int, probabilities: Tensor) -> int:
         return inverse_cdf(probabilities, self.noise.uniform(Lane.RESAMPLE, self.position + row))

@@ -5,16 +5,18 @@ A trace is all that the page needs to show a run again without any model.
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from core.errors import ForespeakError
 from core.files import write_text
+from core.sound import from_flac, to_flac
 
-SCHEMA = 1
+SCHEMA = 2
 STRICT = ConfigDict(extra="forbid")
 
 
@@ -24,7 +26,9 @@ class Round:
 
     position: of the round's first token, in its sentence. draft_probs and target_probs: q and
     p of each drafted token. next_token: corrected after a rejection, bonus after none, with
-    next_prob under the target. at_s: seconds from the request to the round's end.
+    next_prob under the target. draws: the uniform numbers of the accept tests, one per tested
+    token; empty under rules that test without one. at_s: seconds from the request to the
+    round's end.
     """
 
     __pydantic_config__: ClassVar = STRICT
@@ -36,6 +40,7 @@ class Round:
     accepted: int
     next_token: int
     next_prob: float
+    draws: tuple[float, ...]
     draft_s: float
     verify_s: float
     sentence: int = 0
@@ -45,6 +50,8 @@ class Round:
         drafted = len(self.draft_tokens)
         if not drafted == len(self.draft_probs) == len(self.target_probs) >= self.accepted >= 0:
             raise ValueError(f"{self.accepted} of {drafted} drafted tokens cannot be accepted")
+        if len(self.draws) > drafted:
+            raise ValueError(f"{drafted} drafted tokens cannot have had {len(self.draws)} tests")
 
     @property
     def tokens(self) -> tuple[int, ...]:
@@ -84,7 +91,10 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Trace:
-    """One synthesis from request to last sample."""
+    """One synthesis from request to last sample.
+
+    sound: all of it as `core.sound.to_flac` writes it, "" where none was kept.
+    """
 
     __pydantic_config__: ClassVar = STRICT
 
@@ -106,7 +116,21 @@ class Trace:
     rounds: tuple[Round, ...] = ()
     chunks: tuple[Chunk, ...] = ()
     total_s: float = 0.0
+    sound: str = ""
     schema: int = field(default=SCHEMA)
+
+    def with_sound(self, pcm: np.ndarray) -> "Trace":
+        """The same with its sound, int16 [samples]."""
+        return replace(self, sound=to_flac(pcm, self.sample_rate))
+
+    def pcm(self) -> np.ndarray | None:
+        """The sound that was kept, int16 [samples]; None if none was."""
+        if not self.sound:
+            return None
+        pcm, rate = from_flac(self.sound)
+        if (len(pcm), rate) != (sum(chunk.samples for chunk in self.chunks), self.sample_rate):
+            raise ForespeakError("The trace's sound is not that of its run: record it again.")
+        return pcm
 
     def save(self, path: Path) -> None:
         """Write as JSON."""

@@ -4,11 +4,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from app.sinks import to_int16
 from core.drafters import DraftModel
 from core.engine import AudioReady, Engine, Settings
 from core.errors import ForespeakError
 from core.sampling import Sampling
+from core.sound import to_int16
 from core.trace import Sentence
 from core.voices.base import Plan
 from tests.fakes import ToyModel, blend, language

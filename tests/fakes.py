@@ -175,11 +175,16 @@ class EnumeratedNoise:
         self._known[key] = cuts[part], cuts[part + 1]
         return first + part
 
+    def middle(self, lane: Lane, position: int) -> float:
+        """A u that agrees with everything decided so far."""
+        return sum(self._known[self._key(lane, position)]) / 2
+
 
 class EnumeratedDraws:
     """`Draws` of the round that begins at `position`."""
 
     def __init__(self, noise: EnumeratedNoise, position: int):
+        self.accept_draws: list[float] = []
         self._noise = noise
         self._position = position
 
@@ -188,7 +193,9 @@ class EnumeratedDraws:
 
     def accept(self, row: int, probability: float) -> bool:
         edges = [min(probability, 1.0), 1.0]
-        return self._noise.decide(Lane.ACCEPT, self._position + row, edges) == 0
+        accepted = self._noise.decide(Lane.ACCEPT, self._position + row, edges) == 0
+        self.accept_draws.append(self._noise.middle(Lane.ACCEPT, self._position + row))
+        return accepted
 
     def resample(self, row: int, probabilities: Tensor) -> int:
         return self._draw(Lane.RESAMPLE, row, probabilities)

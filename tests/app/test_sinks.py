@@ -1,18 +1,13 @@
-"""Sound in 16 bits: as numbers, as a file."""
+"""Where sound goes: files, memory."""
 
 import wave
 
 import numpy as np
 import pytest
 
-from app.sinks import to_int16
+from app.sinks import Memory
 from app.wav import WavFile
 from core.errors import ForespeakError
-
-
-def test_to_int16_rounds_and_clips_but_never_normalises():
-    samples = np.array([0, 0.5, 1, 1.5, -1, -2, 1e-9], np.float32)
-    assert to_int16(samples).tolist() == [0, 16384, 32767, 32767, -32767, -32767, 0]
 
 
 def test_pieces_become_one_file(tmp_path):
@@ -36,6 +31,20 @@ def test_an_exception_drops_the_file(tmp_path):
     with pytest.raises(RuntimeError):
         fail()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_memory_keeps_pieces_until_an_exception():
+    memory = Memory()
+    assert memory.pcm().dtype == np.int16
+    with memory:
+        memory.begin(16000)
+        memory.write(np.array([1, -32768], np.int16))
+        memory.write(np.array([3], np.int16))
+    assert memory.pcm().tolist() == [1, -32768, 3]
+    assert memory.pcm().dtype == np.int16
+    with pytest.raises(RuntimeError), memory:
+        raise RuntimeError
+    assert not len(memory.pcm())
 
 
 def test_a_full_disk_is_an_error_the_user_can_mend(tmp_path, monkeypatch):

@@ -13,8 +13,17 @@ from core.decode import autoregressive, speculative
 from core.drafters import Draft, Drafter, DraftModel, Draw, NoDraft
 from core.sampling import KeyedDraws, Lane, Noise, Sampling, probs
 from core.trace import Round
-from core.verify import RULES, Rule
-from tests.fakes import Language, ToyModel, blend, disjoint, language, sequence_probs
+from core.verify import RULES, Rule, accept_probability
+from tests.fakes import (
+    EnumeratedNoise,
+    Language,
+    ToyModel,
+    blend,
+    disjoint,
+    every_path,
+    language,
+    sequence_probs,
+)
 
 PLAIN = Sampling(temperature=1.0)
 GREEDY = Sampling(temperature=0.0)
@@ -280,6 +289,29 @@ def test_stopped_midway_it_leaves_what_was_emitted_and_disturbs_nobody(
     assert model.tokens == said[:-1]
     assert model.length == len(said)
     assert tokens_of(iter(speak(target, draft, 30, 3, PLAIN, rule, noise))) == wanted
+
+
+def assert_draws_explain(rounds: Sequence[Round]) -> None:
+    """p, q and the draw of a tested row together give its verdict."""
+    for r in rounds:
+        assert len(r.draws) == min(r.accepted + 1, len(r.draft_tokens))
+        tests = zip(r.target_probs, r.draft_probs, r.draws, strict=False)
+        kept = [u < accept_probability(p, q) for p, q, u in tests]
+        assert kept == [row < r.accepted for row in range(len(kept))]
+
+
+def test_every_ratio_test_is_on_record() -> None:
+    """The page explains a verdict by the number that was drawn; here it is the one that decided."""
+    target = language(2)
+    draft = blend(target, 102)
+    rounds = speak(target, draft, 40, 3, PLAIN, RATIO, Noise(3))
+    assert {r.accepted for r in rounds} == {0, 1, 2, 3}
+    assert_draws_explain(rounds)
+    for _, rounds in every_path(
+        lambda branches: speak(target, draft, 3, 2, PLAIN, RATIO, EnumeratedNoise(branches))
+    ):
+        assert_draws_explain(rounds)
+    assert not any(r.draws for r in speak(target, draft, 40, 3, PLAIN, SAME_SEED, Noise(3)))
 
 
 class SharedLane(Noise):

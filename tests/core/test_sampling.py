@@ -308,6 +308,20 @@ def test_rows_of_a_round_are_positions() -> None:
         assert not rng.accept(row, u)
 
 
+def test_draws_remember_the_numbers_of_their_accept_tests() -> None:
+    """What the trace shows beside p and q must be the very number that decided."""
+    noise = Noise(9)
+    rng = noise.at(10)
+    assert list(rng.accept_draws) == []
+    rng.draft(0, torch.ones(5))
+    verdicts = [rng.accept(row, 0.5) for row in range(20)]
+    rng.resample(20, torch.ones(5))
+    assert list(rng.accept_draws) == [noise.uniform(Lane.ACCEPT, 10 + row) for row in range(20)]
+    assert verdicts == [u < 0.5 for u in rng.accept_draws]
+    assert len(set(verdicts)) == 2
+    assert list(noise.at(10).accept_draws) == []
+
+
 def test_acceptance_at_the_ends() -> None:
     """Probability 1 must always accept and 0 never, whatever the number."""
     noise = Noise(0)

@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +29,7 @@ def make_round(
         accepted=accepted,
         next_token=99,
         next_prob=0.125,
+        draws=(0.75,) * min(accepted + 1, drafted),
         draft_s=draft_s,
         verify_s=verify_s,
         sentence=sentence,
@@ -225,6 +227,27 @@ def test_json_round_trip(tmp_path: Path) -> None:
         assert measure(loaded) == measure(trace)
 
 
+def test_sound_is_kept_bit_by_bit(tmp_path: Path) -> None:
+    """Sound that a file changes could not be compared with the baseline's."""
+    pcm = np.random.default_rng(0).integers(-(2**15), 2**15, 1500).astype(np.int16)
+    path = tmp_path / "trace.json"
+    EXAMPLE.with_sound(pcm).save(path)
+    loaded = Trace.load(path)
+    assert np.array_equal(loaded.pcm(), pcm)
+    assert replace(loaded, sound="") == EXAMPLE
+    assert EXAMPLE.pcm() is None
+
+
+def test_sound_of_another_run_is_refused() -> None:
+    """The page would show one run and play another."""
+    for trace in (
+        EXAMPLE.with_sound(np.zeros(1499, np.int16)),
+        replace(EXAMPLE.with_sound(np.zeros(1500, np.int16)), sample_rate=999),
+    ):
+        with pytest.raises(ForespeakError, match="not that of its run"):
+            trace.pcm()
+
+
 def damage(path: Path, **changes: object) -> None:
     """Save the example with fields changed; `...` removes one."""
     data = json.loads(json.dumps(asdict(EXAMPLE)))
@@ -263,6 +286,11 @@ DAMAGES = {
     "a chunk with another name": {"chunks": [{"sentence": 0, "begin": 0, "samples": 1, "at_s": 0}]},
     "sentences text": {"sentences": "abc"},
     "schema missing": {"schema": ...},
+    "a round without its draws": {"rounds": [{k: ROUND[k] for k in ROUND if k != "draws"}]},
+    "a round with a test too many": {"rounds": [{**ROUND, "draws": [0.5] * 4}]},
+    "sound missing": {"sound": ...},
+    "sound null": {"sound": None},
+    "schema of yesterday": {"schema": SCHEMA - 1},
     "schema of tomorrow": {"schema": SCHEMA + 1},
     "schema text": {"schema": str(SCHEMA)},
 }
