@@ -15,9 +15,10 @@ from app.sounds import Sounds
 from app.studio import Studio
 from core.engine import AudioReady, Finished, SentenceStarted, Settings, Started
 from core.errors import ForespeakError
+from core.metrics import measure
 from core.sampling import Sampling
 from core.sound import to_int16
-from core.trace import Trace, measure
+from core.trace import Trace
 
 LOADING = "Loading the voice…"
 PlayerValue = dict[str, Any]

@@ -6,7 +6,8 @@ from rich import box
 from rich.table import Table
 
 from core.bench import Report, Spread
-from core.trace import Trace, measure
+from core.metrics import measure
+from core.trace import Trace
 
 NONE = "–"
 

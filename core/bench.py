@@ -22,8 +22,9 @@ import torch
 
 from core.drafters import Drafter, Draw, LanguageModel
 from core.engine import Engine, Settings
+from core.metrics import Metrics, measure
 from core.sampling import Noise, Sampling, probs
-from core.trace import Metrics, Trace, measure
+from core.trace import Trace
 from core.verify import accept_probability, find_rule
 from core.voices.base import Plan
 

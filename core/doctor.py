@@ -180,7 +180,7 @@ def _describe_device(name: str) -> str:
 def _speak(voice: str, device: str) -> str:
     """Really load the voice and say something."""
     from core.engine import Engine, Finished, Settings
-    from core.trace import measure
+    from core.metrics import measure
 
     for event in Engine.load(voice, device).synthesize("Hello there.", Settings()):
         if isinstance(event, Finished):

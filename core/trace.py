@@ -1,13 +1,12 @@
-"""What happened, as plain records: rounds, sentences, sound; their metrics; JSON and back.
+"""What happened, as plain records: rounds, sentences, sound; JSON and back.
 
 A trace is all that the page needs to show a run again without any model.
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -119,6 +118,12 @@ class Trace:
     sound: str = ""
     schema: int = field(default=SCHEMA)
 
+    def __post_init__(self) -> None:
+        if not min(self.num_codebooks, self.frame_rate, self.sample_rate) > 0:
+            raise ValueError("a trace needs codebooks, frames and samples")
+        if any(len(round_.draft_tokens) > self.gamma for round_ in self.rounds):
+            raise ValueError(f"a round drafted more than γ {self.gamma}")
+
     def with_sound(self, pcm: np.ndarray) -> "Trace":
         """The same with its sound, int16 [samples]."""
         return replace(self, sound=to_flac(pcm, self.sample_rate))
@@ -156,82 +161,3 @@ class Trace:
         if json.loads(json.dumps(asdict(trace))) != data:  # a default stood in for what is missing
             raise damaged
         return trace
-
-
-@dataclass(frozen=True)
-class Metrics:
-    """A trace in numbers; a rate is None where nothing was drafted.
-
-    acceptance_rate: accepted / drafted, corrected and bonus excluded.
-    acceptance_length: tokens emitted per target pass, corrected and bonus included.
-    per_codebook, per_position: acceptance rate by codebook of the drafted token, and by place
-    in the window given that all before it were accepted.
-    """
-
-    audio_s: float
-    wall_s: float
-    rtf: float
-    ttfa_s: float
-    underrun_s: float
-    tokens: int
-    tokens_per_s: float
-    acceptance_length: float
-    acceptance_rate: float | None
-    per_codebook: tuple[float | None, ...]
-    per_position: tuple[float | None, ...]
-
-
-def measure(trace: Trace) -> Metrics:
-    """Metrics of a finished trace.
-
-    tokens_per_s is the decoder's speed: time in draft and verify, without the codec.
-    """
-    rounds = trace.rounds
-    emitted = sum(len(r.tokens) for r in rounds)
-    decode_s = sum(r.draft_s + r.verify_s for r in rounds)
-    audio_s = sum(c.samples for c in trace.chunks) / trace.sample_rate
-    verdicts = [
-        ((r.position + row) % trace.num_codebooks, row, row < r.accepted)
-        for r in rounds
-        for row in range(min(r.accepted + 1, len(r.draft_tokens)))
-    ]
-    drafted = sum(len(r.draft_tokens) for r in rounds)
-    return Metrics(
-        audio_s=audio_s,
-        wall_s=trace.total_s,
-        rtf=_ratio(trace.total_s, audio_s) or 0.0,
-        ttfa_s=trace.chunks[0].at_s if trace.chunks else 0.0,
-        underrun_s=underrun(trace.chunks, trace.sample_rate),
-        tokens=emitted,
-        tokens_per_s=_ratio(emitted, decode_s) or 0.0,
-        acceptance_length=_ratio(emitted, len(rounds)) or 0.0,
-        acceptance_rate=_ratio(sum(r.accepted for r in rounds), drafted),
-        per_codebook=tuple(
-            _share(ok for codebook, _, ok in verdicts if codebook == q)
-            for q in range(trace.num_codebooks)
-        ),
-        per_position=tuple(
-            _share(ok for _, row, ok in verdicts if row == place) for place in range(trace.gamma)
-        ),
-    )
-
-
-def underrun(chunks: Sequence[Chunk], sample_rate: int) -> float:
-    """Seconds playback would have waited after it began: each chunk starts when the one
-    before has ended, or when it arrives if that is later."""
-    if not chunks:
-        return 0.0
-    waited, free = 0.0, chunks[0].at_s
-    for chunk in chunks:
-        waited += max(0.0, chunk.at_s - free)
-        free = max(free, chunk.at_s) + chunk.samples / sample_rate
-    return waited
-
-
-def _ratio(numerator: float, denominator: float) -> float | None:
-    return numerator / denominator if denominator else None
-
-
-def _share(outcomes: Any) -> float | None:
-    outcomes = list(outcomes)
-    return _ratio(sum(outcomes), len(outcomes))

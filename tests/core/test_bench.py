@@ -24,7 +24,7 @@ from core.voices.base import Plan
 from tests.fake_voice import FakeVoice, fake_engine
 from tests.fakes import ToyModel
 
-BLANK = Trace("fake", "lossless", True, 2, 0.8, 0, 1.0, 0, 1.0, "cpu", 2, 5, 21.5, 22050)
+BLANK = Trace("fake", "lossless", True, 3, 0.8, 0, 1.0, 0, 1.0, "cpu", 2, 5, 21.5, 22050)
 ROUND = Round(0, (1, 2, 3), (0.5, 0.8, 0.5), (0.9, 0.4, 0.5), 1, 4, 0.3, (), 0.1, 0.1)
 
 
