@@ -1,0 +1,167 @@
+// Colours for light and dark, and the look of each verdict: a colour and a shape, so that a washed-out
+// projector, a grey print and a colour-blind eye can still tell them apart. Hues are Okabe and Ito's.
+
+const LIGHT = {
+  ground: "#ffffff",
+  plate: "#f2f4f7",
+  ink: "#111827",
+  muted: "#5b6472",
+  faint: "#d5dae1",
+  accepted: "#0072b2",
+  rejected: "#d55e00",
+  corrected: "#f0e442",
+  bonus: "#009e73",
+  plain: "#56b4e9",
+  pending: "#868d99",
+  outline: "#1f2937",
+  onDark: "#ffffff",
+  onLight: "#111827",
+  draft: "#a8447f",
+  verify: "#8390a2",
+  ahead: "#0072b2",
+  series: ["#1f2937", "#a8447f", "#a86400", "#1d6fa5"],
+};
+
+const DARK = {
+  ...LIGHT,
+  ground: "#0b0f19",
+  plate: "#161c2a",
+  ink: "#f3f4f6",
+  muted: "#a3acba",
+  faint: "#2b3447",
+  pending: "#717b8c",
+  draft: "#e08fc0",
+  verify: "#7d8ba1",
+  ahead: "#56b4e9",
+  series: ["#f3f4f6", "#e08fc0", "#e69f00", "#56b4e9"],
+};
+
+/** Line patterns that go with `series`, so that lines differ without their colours. */
+export const DASHES = [[], [9, 4], [2, 3], [9, 3, 2, 3]];
+
+/** The colours for where `element` stands; Gradio puts the class "dark" on the body. */
+export function palette(element) {
+  return element.closest(".dark") ? DARK : LIGHT;
+}
+
+/** Share of a corrected cell's height that shows what the draft had proposed. */
+export const REJECTED_SHARE = 0.42;
+const ROOM_FOR_SHAPES = 6; // px; narrower cells become marks of different heights
+
+const SHAPES = {
+  accepted: {
+    trace: (context, x, y, w, h) => context.roundRect(x, y, w, h, Math.min(3, w / 4)),
+    paint: fill("accepted"),
+  },
+  rejected: {
+    trace: cross,
+    paint(context, colours, size) {
+      stroke(context, colours.rejected, Math.min(3.5, Math.max(2, size / 5)));
+    },
+  },
+  corrected: {
+    trace: ring,
+    paint(context, colours, size) {
+      const thick = Math.min(4, Math.max(2, size / 5));
+      stroke(context, colours.outline, thick + 2);
+      stroke(context, colours.corrected, thick);
+    },
+  },
+  bonus: {
+    trace: diamond,
+    paint: fill("bonus"),
+  },
+  plain: {
+    trace: (context, x, y, w, h) => context.rect(x + 0.5, y + h / 4, w - 1, h / 2),
+    paint(context, colours) {
+      fill("plain")(context, colours);
+      stroke(context, colours.outline, 1);
+    },
+  },
+  pending: {
+    trace: (context, x, y, w, h) => context.rect(x + 0.5, y + 0.5, w - 1, h - 1),
+    paint(context, colours) {
+      context.setLineDash([3, 3]);
+      stroke(context, colours.pending, 1);
+      context.setLineDash([]);
+    },
+  },
+};
+
+/** [offset, height] as shares of the cell, by kind, for cells too narrow for a shape. */
+const MARKS = {
+  accepted: [0, 1],
+  rejected: [0, 1],
+  corrected: [0, 1],
+  bonus: [0.25, 0.5],
+  plain: [0.35, 0.3],
+  pending: [0.45, 0.1],
+};
+
+export const KINDS = Object.keys(SHAPES);
+
+/**
+ * Draws cells of one kind at once: one path, one colour.
+ * @param {number[]} boxes x, y, width, height of each cell, one after another.
+ */
+export function drawCells(context, colours, kind, boxes) {
+  if (!boxes.length) return;
+  const narrow = boxes[2] < ROOM_FOR_SHAPES;
+  const { trace, paint } = narrow ? mark(kind) : SHAPES[kind];
+  context.beginPath();
+  for (let i = 0; i < boxes.length; i += 4) {
+    trace(context, boxes[i], boxes[i + 1], boxes[i + 2], boxes[i + 3]);
+  }
+  paint(context, colours, Math.min(boxes[2], boxes[3]));
+}
+
+/** The colour of a number written on a cell of this kind. */
+export function inkOn(kind, colours) {
+  if (kind === "accepted") return colours.onDark;
+  return kind === "bonus" || kind === "plain" ? colours.onLight : colours.ink;
+}
+
+function mark(kind) {
+  const [offset, share] = MARKS[kind];
+  return {
+    trace: (context, x, y, w, h) => context.rect(x, y + offset * h, w, share * h),
+    paint: fill(kind),
+  };
+}
+
+function fill(name) {
+  return (context, colours) => {
+    context.fillStyle = colours[name];
+    context.fill();
+  };
+}
+
+function stroke(context, colour, width) {
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  context.stroke();
+}
+
+function cross(context, x, y, w, h) {
+  const size = Math.min(w, h) / 2 - 1.5;
+  const cx = x + w / 2;
+  const cy = y + h / 2;
+  context.moveTo(cx - size, cy - size);
+  context.lineTo(cx + size, cy + size);
+  context.moveTo(cx + size, cy - size);
+  context.lineTo(cx - size, cy + size);
+}
+
+function ring(context, x, y, w, h) {
+  const inset = Math.min(4, Math.max(2, Math.min(w, h) / 5)) / 2 + 1;
+  const [width, height] = [w - 2 * inset, h - 2 * inset];
+  context.roundRect(x + inset, y + inset, width, height, Math.min(width, height) / 2);
+}
+
+function diamond(context, x, y, w, h) {
+  context.moveTo(x + w / 2, y);
+  context.lineTo(x + w, y + h / 2);
+  context.lineTo(x + w / 2, y + h);
+  context.lineTo(x, y + h / 2);
+  context.closePath();
+}

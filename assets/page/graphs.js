@@ -1,0 +1,103 @@
+// Four graphs under the grid, on its time axis: time per round, RTF, what is buffered, acceptance.
+
+import { Ahead, Acceptance, RoundTime, Rtf } from "./plots.js";
+import { playheadLine } from "./marks.js";
+import { Surface } from "./surface.js";
+
+const STEPS = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600]; // seconds
+
+export class Graphs {
+  #surface;
+  #lanes = [new RoundTime(), new Rtf(), new Ahead(), new Acceptance()];
+
+  /** @param {HTMLCanvasElement} canvas */
+  constructor(canvas) {
+    this.#surface = new Surface(canvas);
+  }
+
+  /**
+   * @param {Run} run
+   * @param {View} view
+   * @param {number} playhead Seconds of sound heard.
+   * @param {{buffered: {t: number, ahead: number}[], underruns: {at: number, seconds: number}[]}} heard
+   *   What playback met: seconds ahead of the playhead when it was at t (ascending); its underruns.
+   */
+  draw(run, view, playhead, heard) {
+    const style = this.#surface.style();
+    const { width, lane, type, gutter, colours } = style;
+    if (!width) return;
+    view.gutter = gutter;
+    const height = this.#lanes.length * lane + Math.round(type * 1.8);
+    const context = this.#surface.clear(height);
+    drawAxis(context, style, view, height);
+    this.#lanes.forEach((each, i) => {
+      const plot = { context, style, view, run, heard, top: i * lane + 8, bottom: (i + 1) * lane - 8 };
+      const top = each.top(plot);
+      drawTitle(plot, each, top);
+      context.save();
+      context.beginPath();
+      context.rect(gutter, i * lane, width - gutter, lane);
+      context.clip();
+      each.draw({ ...plot, yAt: (value) => yAt(plot, value / top) });
+      context.restore();
+      context.fillStyle = colours.faint;
+      context.fillRect(0, (i + 1) * lane - 1, width, 1);
+    });
+    playheadLine(context, style, { height: this.#lanes.length * lane, gutter }, view.xAt(playhead));
+  }
+}
+
+function yAt({ top, bottom }, share) {
+  return bottom - Math.max(0, Math.min(share, 1)) * (bottom - top);
+}
+
+/** Vertical lines and their times. */
+function drawAxis(context, { width, gutter, type, font, colours }, view, height) {
+  const distance = type * 6; // px between two times, at least
+  const step = STEPS.find((each) => each / view.secondsPerPixel >= distance) ?? STEPS.at(-1);
+  context.font = font;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  for (let i = Math.ceil(view.left / step); i * step <= view.timeAt(width); i += 1) {
+    const x = Math.round(view.xAt(i * step));
+    context.fillStyle = colours.faint;
+    context.fillRect(x, 0, 1, height - type * 1.6);
+    const text = written(i * step, step);
+    const half = context.measureText(text).width / 2;
+    if (x - half < gutter - type || x + half > width) continue;
+    context.fillStyle = colours.muted;
+    context.fillText(text, x, height - type * 0.7);
+  }
+}
+
+function written(seconds, step) {
+  if (seconds < 60) return `${seconds.toFixed(step < 0.1 ? 2 : step < 1 ? 1 : 0)} s`;
+  const rest = seconds % 60;
+  const places = step < 0.1 ? 2 : step < 1 ? 1 : 0;
+  return `${Math.floor(seconds / 60)}:${rest.toFixed(places).padStart(places ? 3 + places : 2, "0")}`;
+}
+
+/** A lane's name, what it says now, and its scale, in the gutter. */
+function drawTitle({ context, style, run, heard, top, bottom }, lane, scale) {
+  const { type, font, large, narrow, gutter, colours } = style;
+  context.textAlign = "left";
+  context.textBaseline = "top";
+  context.font = font;
+  context.fillStyle = colours.muted;
+  context.fillText(narrow ? lane.short : lane.title, 0, top - 4);
+  context.font = large;
+  context.fillStyle = colours.ink;
+  context.fillText(lane.now(run, heard), 0, top + type * 0.95);
+  context.font = font;
+  context.fillStyle = colours.muted;
+  context.textBaseline = "alphabetic";
+  if (narrow) {
+    context.fillText(`0–${lane.scale(scale)}`, 0, bottom + 5);
+    return;
+  }
+  lane.key?.(context, style, bottom + 5);
+  context.textAlign = "right";
+  context.fillText("0", gutter - type * 0.5, bottom + 5);
+  context.textBaseline = "top";
+  context.fillText(lane.scale(scale), gutter - type * 0.5, top - 4);
+}

@@ -1,0 +1,120 @@
+// What happened at one token of the grid, in words and numbers.
+
+import { h } from "./dom.js";
+import { spans } from "./captions.js";
+
+const AWAY = 14; // px between the pointer and the box
+const MARGIN = 8; // px that the box keeps from the window's edges
+const VERDICTS = {
+  accepted: "accepted: the target agreed",
+  corrected: "corrected: the target chose another",
+  bonus: "bonus: the target's own, after a full draft",
+  plain: "the target's own; nothing was drafted",
+};
+
+export class Inspect {
+  /** @param {HTMLElement} container What the places given to `show` are measured from. */
+  constructor(container) {
+    this.container = container;
+    this.element = h("div", { class: "inspect", role: "tooltip", hidden: true });
+    container.append(this.element);
+  }
+
+  /**
+   * @param {Run} run
+   * @param {number} frame Over the whole run.
+   * @param {number} q Codebook.
+   * @param {number} x Where it is pointed at, in px from the container's left edge.
+   * @param {number} y The same from its top.
+   */
+  show(run, frame, q, x, y) {
+    const rows = describe(run, frame, q).map(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]);
+    this.element.replaceChildren(h("dl", {}, rows));
+    this.element.hidden = false;
+    this.#place(x, y);
+  }
+
+  hide() {
+    this.element.hidden = true;
+  }
+
+  #place(x, y) {
+    const { left, top } = this.container.getBoundingClientRect();
+    const { offsetWidth: width, offsetHeight: height } = this.element;
+    const right = left + x + AWAY + width + MARGIN > window.innerWidth;
+    const below = top + y + AWAY + height + MARGIN > window.innerHeight;
+    const wantedX = right ? x - AWAY - width : x + AWAY;
+    const wantedY = below ? y - AWAY - height : y + AWAY;
+    this.element.style.left = `${clamp(wantedX + left, window.innerWidth - width) - left}px`;
+    this.element.style.top = `${clamp(wantedY + top, window.innerHeight - height) - top}px`;
+  }
+}
+
+/**
+ * What is known of a cell, as [name, text] pairs.
+ * @returns {string[][]}
+ */
+export function describe(run, frame, q) {
+  const place = `codebook ${q + 1}, frame ${frame} (${(frame * run.secondsPerFrame).toFixed(2)} s)`;
+  const cell = run.cell(frame, q);
+  const rows = [["place", place], ...spokenAt(run, frame)];
+  if (!cell) return [...rows, ["token", "pending: not decoded yet"]];
+  rows.push(["token", `${cell.token}, ${VERDICTS[cell.kind]}`]);
+  rows.push([cell.q == null ? "target" : "target, draft", probabilities(cell)]);
+  if (cell.kind === "accepted") rows.push(["test", test(cell, "accepted", run.header)]);
+  if (cell.rejected) {
+    rows.push(["draft said", `${cell.rejected.token}, ${probabilities(cell.rejected)}`]);
+    rows.push(["test", test(cell.rejected, "rejected", run.header)]);
+  }
+  return [...rows, ...roundOf(run.rounds[cell.round])];
+}
+
+function probabilities({ p, q }) {
+  return q == null ? `p ${short(p)}` : `p ${short(p)}, q ${short(q)}`;
+}
+
+/** The accept test with its numbers: the one that the rule made. */
+function test({ p, q, draw }, verdict, { rule }) {
+  if (draw == null) {
+    const same = verdict === "accepted" ? "is the draft's" : "is not the draft's";
+    return `the target's own choice ${same}: ${verdict}`;
+  }
+  const ratio = q > 0 ? Math.min(1, p / q) : 1;
+  if (rule !== "lossless") return `u ${short(draw)}, min(1, p/q) ${short(ratio)}: ${verdict}`;
+  return `u ${short(draw)} ${verdict === "accepted" ? "<" : "≥"} min(1, p/q) ${short(ratio)}: ${verdict}`;
+}
+
+function roundOf(round) {
+  const { index, draft_tokens: drafted, accepted, draft_s: draft, verify_s: verify } = round;
+  const spent = `${ms(draft)} draft + ${ms(verify)} verify`;
+  if (!drafted.length) return [["round", `${index + 1}: ${ms(verify)} verify`]];
+  const rows = [["round", `${index + 1}: accepted ${accepted} of ${drafted.length}; ${spent}`]];
+  const discarded = drafted.slice(accepted + 1);
+  if (discarded.length) rows.push(["discarded", `${discarded.join(", ")} (drafted after the rejection)`]);
+  return rows;
+}
+
+/** The word and the phoneme that a frame belongs to. */
+function spokenAt(run, frame) {
+  const inside = ({ firstFrame, frames }) => frame >= firstFrame && frame < firstFrame + frames;
+  const sentence = run.sentences.find(inside);
+  if (!sentence) return [];
+  const middle = frame - sentence.firstFrame + 0.5;
+  const { words, sounds } = spans(sentence);
+  const at = (list) => list.find(({ start, end }) => middle >= start && middle < end)?.text;
+  const named = [["word", at(words)], ["phoneme", at(sounds)]];
+  return named.filter(([, text]) => text);
+}
+
+/** Two significant digits at least, without an exponent. */
+function short(value) {
+  return value !== 0 && value < 0.01 ? value.toPrecision(2) : value.toFixed(2);
+}
+
+function ms(seconds) {
+  return `${(seconds * 1000).toFixed(1)} ms`;
+}
+
+function clamp(value, most) {
+  return Math.max(MARGIN, Math.min(value, most - MARGIN));
+}

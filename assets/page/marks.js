@@ -1,0 +1,118 @@
+// What the grid shows besides its cells: words, rounds, the newest token, the playhead.
+
+const ROOM_FOR_FLAGS = 12; // px between two flags
+
+/** The left edge of a column; whole pixels keep cells sharp and of the same width while they scroll. */
+export function edge({ origin, frameWidth }, frame) {
+  return origin + Math.round(frame * frameWidth);
+}
+
+/** Words as plates over their frames, the one at `now` (in frames of the sentence) inverted. */
+export function drawWords(context, { colours, font }, layout, words, x, now) {
+  const height = layout.type * 1.5;
+  context.font = font;
+  for (const { text, start, end } of words) {
+    const left = x + start * layout.frameWidth + 1;
+    const width = (end - start) * layout.frameWidth - 2;
+    if (left > layout.width || left + width < layout.gutter) continue;
+    const spoken = now >= start && now < end;
+    context.fillStyle = spoken ? colours.ink : colours.faint;
+    context.beginPath();
+    context.roundRect(left, layout.words, Math.max(1, width), height, Math.min(4, width / 2));
+    context.fill();
+    context.fillStyle = spoken ? colours.ground : colours.ink;
+    context.fillText(text, left + width / 2, layout.words + height / 2 + 1);
+  }
+}
+
+/** Every other round on a plate: tokens that came from one target pass stand together. */
+export function drawRounds(context, { colours }, layout, run) {
+  context.fillStyle = colours.plate;
+  context.beginPath();
+  for (let frame = layout.first; frame <= layout.last; frame += 1) {
+    const x = edge(layout, frame) - layout.gap;
+    const width = edge(layout, frame + 1) - x;
+    let q = 0;
+    while (q < layout.Q) {
+      const from = q;
+      const cell = run.cell(frame, q);
+      do q += 1;
+      while (q < layout.Q && run.cell(frame, q)?.round === cell?.round);
+      if (!cell || cell.kind === "plain" || cell.round % 2) continue;
+      context.rect(x, layout.top + from * layout.row - 2, width, (q - from) * layout.row + 2);
+    }
+  }
+  context.fill();
+}
+
+/** Outlines the tokens that came in the same round as that of a cell, and the cell itself twice. */
+export function outlineRound(context, { colours }, layout, run, { frame, q }) {
+  const cell = run.cell(frame, q);
+  context.strokeStyle = colours.ink;
+  context.lineWidth = 2;
+  if (cell) {
+    const { firstToken, accepted } = run.rounds[cell.round];
+    for (let token = firstToken; token <= firstToken + accepted; token += 1) {
+      outline(context, layout, Math.floor(token / layout.Q), token % layout.Q, 0);
+    }
+  }
+  context.lineWidth = 4;
+  outline(context, layout, frame, q, 1);
+}
+
+function outline(context, layout, frame, q, inset) {
+  const x = edge(layout, frame) - 1 + inset;
+  const width = edge(layout, frame + 1) - layout.gap - x + 1 - inset;
+  const y = layout.top + q * layout.row - 1 + inset;
+  context.strokeRect(x, y, width, layout.row - 2 * inset);
+}
+
+/** Where decoding has got to: the newest token outlined, and a line behind it. */
+export function drawFrontier(context, style, layout, run, playheadX) {
+  if (!run.spoken || run.spoken === run.frames * layout.Q) return;
+  const { colours } = style;
+  const frame = Math.floor((run.spoken - 1) / layout.Q);
+  context.strokeStyle = colours.ink;
+  context.lineWidth = 2;
+  outline(context, layout, frame, (run.spoken - 1) % layout.Q, 0);
+  const x = edge(layout, frame + 1);
+  context.lineWidth = 1;
+  context.setLineDash([4, 4]);
+  context.beginPath();
+  context.moveTo(x + 0.5, layout.type);
+  context.lineTo(x + 0.5, layout.height);
+  context.stroke();
+  context.setLineDash([]);
+  const room = context.measureText("decoded").width + ROOM_FOR_FLAGS + layout.type;
+  if (x - playheadX > room) flag(context, style, layout, "decoded", x, colours.muted);
+}
+
+/** The line at what is heard now. */
+export function drawPlayhead(context, style, layout, x) {
+  playheadLine(context, style, layout, x);
+  flag(context, style, layout, "heard", x, style.colours.ink);
+}
+
+/** The playhead's line alone, with a rim that keeps it visible over anything. */
+export function playheadLine(context, { colours }, { height, gutter }, x) {
+  if (x < gutter - 1) return;
+  context.fillStyle = colours.ground;
+  context.fillRect(x - 2.5, 0, 5, height);
+  context.fillStyle = colours.ink;
+  context.fillRect(x - 1.5, 0, 3, height);
+}
+
+function flag(context, { colours, font }, { gutter, type, width }, text, x, colour) {
+  if (x < gutter - 1) return;
+  context.font = font;
+  const size = context.measureText(text).width + type * 0.8;
+  const left = Math.max(gutter, Math.min(x - size / 2, width - size));
+  context.fillStyle = colour;
+  context.beginPath();
+  context.roundRect(left, 0, size, type * 1.4, 4);
+  context.fill();
+  context.fillStyle = colours.ground;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillText(text, left + size / 2, type * 0.75);
+}

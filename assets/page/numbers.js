@@ -1,0 +1,118 @@
+// The big numbers of a run and whether it was lossless; the same in a sentence.
+
+import { h } from "./dom.js";
+
+const NONE = "–";
+
+const TILES = [
+  {
+    name: "ttfa",
+    label: "TTFA",
+    hint: "until the first sound",
+    value: ({ metrics }) => duration(metrics.ttfa_s),
+  },
+  {
+    name: "rtf",
+    label: "RTF",
+    hint: "below 1 is faster than speech",
+    value: ({ metrics }) => metrics.rtf.toFixed(2),
+  },
+  {
+    name: "length",
+    label: "Acceptance length",
+    hint: "tokens per target pass",
+    value: ({ metrics }) => metrics.acceptance_length.toFixed(2),
+  },
+  {
+    name: "rate",
+    label: "Acceptance rate",
+    hint: "of the drafted tokens",
+    value: ({ metrics }) => percent(metrics.acceptance_rate),
+  },
+  {
+    name: "speedup",
+    label: "Speed-up",
+    hint: "over the baseline on this machine",
+    value: (run) => (speedup(run) ? `${speedup(run).toFixed(2)}×` : NONE),
+  },
+];
+
+const BADGES = {
+  none: { mark: "", text: NONE, hint: "" },
+  baseline: { mark: "●", text: "baseline", hint: "no draft: one token per target pass" },
+  lossless: { mark: "✓", text: "lossless", hint: "the output is distributed exactly as the target's" },
+  relaxed: { mark: "⚠\uFE0E", text: "not lossless", hint: "the output is not distributed as the target's" },
+};
+
+/** Tiles and a badge; the page changes only where a text did. */
+export class Numbers {
+  #shown = new Map();
+
+  /** @param {HTMLElement} element An empty element that is filled. */
+  constructor(element) {
+    this.tiles = TILES.map(({ name, label, hint }) => {
+      const value = h("span", { class: "value" }, NONE);
+      const tile = h("div", { class: `tile ${name}` }, h("span", { class: "label" }, label), value);
+      tile.append(h("span", { class: "hint" }, hint));
+      return { tile, value };
+    });
+    this.badge = h("div", { class: "badge" });
+    for (const part of ["mark", "text", "hint"]) {
+      this.badge.append(h("span", { class: part, "aria-hidden": part === "mark" && "true" }));
+    }
+    element.append(...this.tiles.map(({ tile }) => tile), this.badge);
+    this.#showBadge("none");
+  }
+
+  /** @param {Run} run */
+  show(run) {
+    TILES.forEach(({ value }, i) => this.#write(this.tiles[i].value, run.metrics ? value(run) : NONE));
+    this.#showBadge(verdict(run.header));
+  }
+
+  #showBadge(kind) {
+    this.badge.dataset.kind = kind;
+    for (const part of this.badge.children) this.#write(part, BADGES[kind][part.className]);
+  }
+
+  #write(element, text) {
+    if (this.#shown.get(element) === text) return;
+    this.#shown.set(element, text);
+    element.textContent = text;
+  }
+}
+
+/** How a run stands, in a sentence for those who do not see it. */
+export function summary(run) {
+  if (!run.metrics) return run.header ? "Speaking; no sound yet." : "";
+  const { rtf, ttfa_s: ttfa, acceptance_length: length, acceptance_rate: rate } = run.metrics;
+  const said = [
+    `First sound after ${duration(ttfa)}`,
+    `RTF ${rtf.toFixed(2)}, ${rtf < 1 ? "faster" : "slower"} than speech`,
+    `${length.toFixed(2)} tokens per target pass`,
+  ];
+  if (rate != null) said.push(`${percent(rate)} of the draft's tokens accepted`);
+  if (speedup(run)) said.push(`${speedup(run).toFixed(2)} times the speed of the baseline`);
+  said.push(BADGES[verdict(run.header)].text);
+  return `${run.finished ? "Finished" : "So far"}: ${said.join("; ")}.`;
+}
+
+function verdict(header) {
+  if (!header) return "none";
+  if (!header.gamma) return "baseline";
+  return header.lossless ? "lossless" : "relaxed";
+}
+
+/** Against the baseline that was measured on the machine of the run; null for the baseline itself. */
+function speedup({ header, metrics, baseline }) {
+  return header.gamma && baseline ? metrics.tokens_per_s / baseline : null;
+}
+
+function percent(share) {
+  return share == null ? NONE : `${Math.round(share * 100)} %`;
+}
+
+function duration(seconds) {
+  if (seconds == null) return NONE;
+  return seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(2)} s`;
+}

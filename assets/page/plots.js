@@ -1,0 +1,276 @@
+// What each graph shows: its title, its value now, its scale, and how it is drawn. Numbers are
+// those that Python measured; only what is visible is read and drawn.
+
+import { DASHES } from "./colours.js";
+import { firstAfter } from "./view.js";
+
+const ROUND_SCALES = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10]; // seconds
+const AHEAD_SCALES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // seconds
+const ROUND_HEADROOM = 2.5; // height of the scale in mean rounds: a slow first one must not flatten the rest
+const RTF_TOP = 1.5;
+
+const nice = (value, scales) => scales.find((scale) => scale >= value) ?? scales.at(-1);
+
+/** Seconds of draft and verify of each round, stacked, over the tokens that the round emitted. */
+export class RoundTime {
+  title = "time per round";
+  short = "round";
+  #run = null;
+  #counted = 0;
+  #seconds = 0;
+
+  now(run) {
+    return run.rounds.length ? `${(this.#mean(run) * 1000).toFixed(0)} ms` : "–";
+  }
+
+  scale(top) {
+    return `${top * 1000} ms`;
+  }
+
+  top({ run }) {
+    return nice(this.#mean(run) * ROUND_HEADROOM, ROUND_SCALES);
+  }
+
+  key(context, { type, colours }, y) {
+    let x = 0;
+    for (const [name, colour] of [["draft", colours.draft], ["verify", colours.verify]]) {
+      context.fillStyle = colour;
+      context.fillRect(x, y - type * 0.65, type * 0.6, type * 0.6);
+      context.fillStyle = colours.muted;
+      context.fillText(name, (x += type * 0.8), y);
+      x += context.measureText(name).width + type * 0.4;
+    }
+  }
+
+  /** The slowest of the rounds that share a pixel stands for them. */
+  draw({ context, style, view, run, bottom, yAt }) {
+    const { rounds, Q, secondsPerFrame } = run;
+    if (!rounds.length) return;
+    const perToken = secondsPerFrame / Q;
+    const from = view.timeAt(style.gutter) / perToken;
+    const to = view.timeAt(style.width) / perToken;
+    const bars = { draft: [], verify: [] };
+    let i = firstAfter(rounds, (round) => round.firstToken + round.accepted + 1, from);
+    while (i < rounds.length && rounds[i].firstToken < to) {
+      let slowest = rounds[i];
+      const x = Math.round(view.xAt(slowest.firstToken * perToken));
+      let end = x;
+      for (; end <= x && i < rounds.length; i += 1) {
+        end = Math.round(view.xAt((rounds[i].firstToken + rounds[i].accepted + 1) * perToken));
+        if (spent(rounds[i]) > spent(slowest)) slowest = rounds[i];
+      }
+      const width = end - x > 3 ? end - x - 1 : end - x;
+      const middle = yAt(slowest.draft_s);
+      bars.draft.push(x, middle, width, bottom - middle);
+      const top = yAt(spent(slowest));
+      bars.verify.push(x, top, width, middle - top);
+    }
+    fillBars(context, style.colours.draft, bars.draft);
+    fillBars(context, style.colours.verify, bars.verify);
+  }
+
+  #mean(run) {
+    if (run !== this.#run) [this.#run, this.#counted, this.#seconds] = [run, 0, 0];
+    for (; this.#counted < run.rounds.length; this.#counted += 1) {
+      this.#seconds += spent(run.rounds[this.#counted]);
+    }
+    return this.#seconds / (this.#counted || 1);
+  }
+}
+
+/** RTF up to each piece of sound, with the line that it has to stay under. */
+export class Rtf {
+  title = "RTF so far";
+  short = "RTF";
+
+  now(run) {
+    return run.metrics?.rtf == null ? "–" : run.metrics.rtf.toFixed(2);
+  }
+
+  scale(top) {
+    return `${top}`;
+  }
+
+  top() {
+    return RTF_TOP;
+  }
+
+  draw(plot) {
+    const { context, style, yAt } = plot;
+    const { colours, gutter, width, type, font } = style;
+    const one = Math.round(yAt(1));
+    context.fillStyle = colours.pending;
+    context.fillRect(gutter, one, width - gutter, 1);
+    context.font = font;
+    context.textAlign = "right";
+    context.textBaseline = "bottom";
+    context.fillStyle = colours.muted;
+    context.fillText("1 = real time", width - type / 2, one);
+    drawLine(plot, colours.ahead, [], (metrics) => metrics.rtf);
+  }
+}
+
+/** Seconds of sound that were there ahead of the playhead as it moved; red where there were none. */
+export class Ahead {
+  title = "buffered ahead";
+  short = "ahead";
+  #heard = null;
+  #counted = 0;
+  #most = 0;
+
+  now(run, { buffered }) {
+    return buffered.length ? `${Math.max(0, buffered.at(-1).ahead).toFixed(1)} s` : "–";
+  }
+
+  scale(top) {
+    return `${top} s`;
+  }
+
+  top({ heard: { buffered } }) {
+    if (buffered !== this.#heard || buffered.length < this.#counted) {
+      [this.#heard, this.#counted, this.#most] = [buffered, 0, 0];
+    }
+    for (; this.#counted < buffered.length; this.#counted += 1) {
+      this.#most = Math.max(this.#most, buffered[this.#counted].ahead);
+    }
+    return nice(this.#most, AHEAD_SCALES);
+  }
+
+  draw({ context, style, view, heard, bottom, yAt, ...rest }) {
+    const { buffered, underruns } = heard;
+    const { colours, gutter, width } = style;
+    const step = strideOf(buffered, (sample) => sample.t, view, style);
+    let i = Math.max(0, step.first - 1);
+    if (i < buffered.length) {
+      context.beginPath();
+      context.moveTo(view.xAt(buffered[i].t), bottom);
+      let x = 0;
+      for (; i < step.last; i += step.by) {
+        x = view.xAt(buffered[i].t);
+        context.lineTo(x, yAt(buffered[i].ahead));
+      }
+      context.lineTo(x, bottom);
+      context.globalAlpha = 0.35;
+      context.fillStyle = colours.ahead;
+      context.fill();
+      context.globalAlpha = 1;
+      context.strokeStyle = colours.ahead;
+      context.lineWidth = 2;
+      context.stroke();
+    }
+    for (const underrun of underruns) {
+      const x = view.xAt(underrun.at);
+      if (x > gutter && x < width) drawUnderrun(context, style, rest.top, bottom, x, underrun.seconds);
+    }
+  }
+}
+
+/** Share of the drafted tokens that were accepted up to each piece of sound, by codebook. */
+export class Acceptance {
+  title = "acceptance rate";
+  short = "accepted";
+
+  now(run) {
+    const rate = run.metrics?.acceptance_rate;
+    return rate == null ? "–" : `${(rate * 100).toFixed(0)} %`;
+  }
+
+  scale() {
+    return "100 %";
+  }
+
+  top() {
+    return 1;
+  }
+
+  draw(plot) {
+    const { context, style, run, top, bottom } = plot;
+    const { colours, type, font } = style;
+    const ends = [];
+    for (let q = 0; q < run.Q; q += 1) {
+      const colour = colours.series[q % colours.series.length];
+      const dash = DASHES[(q + Math.floor(q / DASHES.length)) % DASHES.length];
+      const end = drawLine(plot, colour, dash, (metrics) => metrics.per_codebook[q]);
+      if (end) ends.push({ text: `${q + 1}`, colour, ...end });
+    }
+    spread(ends, top + type * 0.4, bottom - type * 0.4, type * 0.95);
+    context.font = font;
+    context.textAlign = "left";
+    context.textBaseline = "middle";
+    for (const { text, colour, x, y } of ends) {
+      const left = Math.min(x + 4, style.width - type);
+      context.fillStyle = colours.ground;
+      context.fillRect(left - 2, y - type * 0.45, type * 0.8, type * 0.9);
+      context.fillStyle = colour;
+      context.fillText(text, left, y + 1);
+    }
+  }
+}
+
+function spent({ draft_s: draft, verify_s: verify }) {
+  return draft + verify;
+}
+
+function fillBars(context, colour, boxes) {
+  context.fillStyle = colour;
+  context.beginPath();
+  for (let i = 0; i < boxes.length; i += 4) {
+    context.rect(boxes[i], boxes[i + 1], boxes[i + 2], boxes[i + 3]);
+  }
+  context.fill();
+}
+
+/** A line through a metric of every piece of sound; where it ends, or null if there is none. */
+function drawLine({ context, style, view, run, yAt }, colour, dash, value) {
+  const { samples } = run;
+  const rate = run.header?.sample_rate;
+  const time = (chunk) => (chunk.start + chunk.samples) / rate;
+  const { first, last, by } = strideOf(samples, time, view, style);
+  let end = null;
+  context.beginPath();
+  for (let i = Math.max(0, first - 1); i < last; i += by) {
+    const measured = value(samples[i].metrics);
+    if (measured == null) continue;
+    const [x, y] = [view.xAt(time(samples[i])), yAt(measured)];
+    if (end) context.lineTo(x, y);
+    else context.moveTo(x, y);
+    end = { x, y };
+  }
+  context.strokeStyle = colour;
+  context.lineWidth = 2.5;
+  context.setLineDash(dash);
+  context.stroke();
+  context.setLineDash([]);
+  return end;
+}
+
+/** Which items of an ascending series to draw: those in sight, at most one a pixel. */
+function strideOf(items, time, view, { gutter, width }) {
+  const first = firstAfter(items, time, view.timeAt(gutter));
+  const last = Math.min(items.length, firstAfter(items, time, view.timeAt(width)) + 1);
+  return { first, last, by: Math.max(1, Math.ceil((last - first) / (width - gutter))) };
+}
+
+function drawUnderrun(context, { colours, type, bold }, top, bottom, x, seconds) {
+  context.fillStyle = colours.rejected;
+  context.fillRect(x - 2, top, 4, bottom - top);
+  context.font = bold;
+  context.textAlign = "left";
+  context.textBaseline = "top";
+  context.fillText(`✕ waited ${seconds.toFixed(2)} s`, x + type * 0.4, top);
+}
+
+/** Moves labels apart vertically until none covers another. */
+function spread(ends, top, bottom, distance) {
+  ends.sort((a, b) => a.y - b.y);
+  let next = top;
+  for (const end of ends) {
+    end.y = Math.max(end.y, next);
+    next = end.y + distance;
+  }
+  let limit = bottom;
+  for (const end of ends.toReversed()) {
+    end.y = Math.min(end.y, limit);
+    limit = end.y - distance;
+  }
+}

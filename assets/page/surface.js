@@ -1,0 +1,67 @@
+// A canvas drawn at the device's own resolution, and the sizes that the style sheet gives it.
+
+import { palette } from "./colours.js";
+
+const NARROW = 700; // px; below it the gutter has short labels
+
+export class Surface {
+  #key;
+  #style;
+  #width = 0;
+
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d");
+    this.#width = canvas.clientWidth;
+    // Asking for clientWidth at every frame would make the browser lay the page out each time.
+    new ResizeObserver(() => (this.#width = canvas.clientWidth)).observe(canvas);
+  }
+
+  /**
+   * Sizes in px and colours: width, gutter, narrow, type (height of text), row, lane, font, colours.
+   * They are read anew only after the width or a class of the body changed.
+   */
+  style() {
+    const key = `${this.#width} ${document.body.className}`;
+    if (key !== this.#key) {
+      this.#key = key;
+      this.#style = read(this.canvas, this.#width);
+    }
+    return this.#style;
+  }
+
+  /** Makes the canvas this high and empty; its context, whose unit is the CSS pixel. */
+  clear(height) {
+    const { canvas, context } = this;
+    const ratio = window.devicePixelRatio;
+    const [width, pixels] = [Math.round(this.#width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== width || canvas.height !== pixels) {
+      canvas.width = width;
+      canvas.height = pixels;
+      canvas.style.height = `${height}px`;
+    }
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, this.#width, height);
+    return context;
+  }
+}
+
+function read(canvas, width) {
+  const css = getComputedStyle(canvas);
+  const size = (name, otherwise) => parseFloat(css.getPropertyValue(name)) || otherwise;
+  const type = size("--type", 14);
+  const narrow = width < NARROW;
+  const family = css.fontFamily || "sans-serif";
+  return {
+    width,
+    narrow,
+    type,
+    row: size("--row", 38),
+    lane: size("--lane", 66),
+    gutter: Math.round(type * (narrow ? 5.6 : 9.6)),
+    colours: palette(canvas),
+    font: `${type}px ${family}`,
+    bold: `600 ${type}px ${family}`,
+    large: `600 ${Math.round(type * (narrow ? 1.2 : 1.6))}px ${family}`,
+  };
+}
