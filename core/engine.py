@@ -1,5 +1,6 @@
 """The only door: load a voice, synthesize text, get a stream of typed events."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -125,6 +126,10 @@ class Engine:
         if first is None:
             raise ForespeakError("There is nothing to say: give some text with letters or digits.")
         return self._run(chain((first,), sentences), settings, begun)
+
+    def trace(self, text: str, settings: Settings) -> Trace:
+        """Speak to the end, and keep what happened."""
+        return deque(self.synthesize(text, settings), maxlen=1).pop().trace
 
     def _run(self, sentences: Iterable[str], settings: Settings, begun: float) -> Iterator[Event]:
         trace = self._blank_trace(settings)

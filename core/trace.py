@@ -5,6 +5,7 @@ A trace is all that the page needs to show a run again without any model.
 
 import json
 from dataclasses import asdict, dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,6 +17,7 @@ from core.files import write_text
 from core.sound import from_flac, to_flac
 
 SCHEMA = 2
+MOST = 64  # γ and codebooks: whoever shows a trace makes room for them before it looks further
 STRICT = ConfigDict(extra="forbid")
 
 
@@ -119,8 +121,10 @@ class Trace:
     schema: int = field(default=SCHEMA)
 
     def __post_init__(self) -> None:
-        if not min(self.num_codebooks, self.frame_rate, self.sample_rate) > 0:
-            raise ValueError("a trace needs codebooks, frames and samples")
+        if not (1 <= self.num_codebooks <= MOST and 0 <= self.gamma <= MOST):
+            raise ValueError(f"{self.num_codebooks} codebooks or γ {self.gamma} is out of range")
+        if not min(self.frame_rate, self.sample_rate) > 0:
+            raise ValueError("frames and samples must take time")
         if any(len(round_.draft_tokens) > self.gamma for round_ in self.rounds):
             raise ValueError(f"a round drafted more than γ {self.gamma}")
 
@@ -161,3 +165,12 @@ class Trace:
         if json.loads(json.dumps(asdict(trace))) != data:  # a default stood in for what is missing
             raise damaged
         return trace
+
+
+def first_difference(one: Trace, other: Trace) -> int | None:
+    """The first token, counted from 0, in which two runs differ; None if they are the same."""
+    tokens = (
+        [token for round_ in trace.rounds for token in round_.tokens] for trace in (one, other)
+    )
+    pairs = enumerate(zip_longest(*tokens))
+    return next((place for place, (mine, yours) in pairs if mine != yours), None)

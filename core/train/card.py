@@ -13,11 +13,12 @@ from torch import Tensor
 from tqdm import tqdm
 
 from core.codec.latent import LatentCodec
-from core.engine import AudioReady, Engine, RoundDone, Settings
+from core.engine import AudioReady, Engine, Settings
 from core.lm.conditioner import Conditioner, load_conditioner, with_blanks
 from core.lm.decoder import Decoder, load_decoder
 from core.lm.durations import load_durations
 from core.text.phonemize import Phonemizer
+from core.trace import first_difference
 from core.train.data import TEST_FROM, Teacher, sentences, teacher_without_vocoder
 from core.train.dataset import TOKENS, Utterance, batches, load_utterances
 from core.train.draft import overlap
@@ -96,20 +97,16 @@ def divergences(engine: Engine, texts: Sequence[str]) -> str:
     total, first = 0, []
     for seed, text in enumerate(tqdm(texts, "same seed")):
         alone, drafted = (
-            spoken_tokens(engine, text, Settings(rule="same-seed", gamma=gamma, seed=seed))
+            engine.trace(text, Settings(rule="same-seed", gamma=gamma, seed=seed))
             for gamma in (0, Settings.gamma)
         )
-        total += len(alone)
-        mismatch = next((i for i, token in enumerate(alone) if token != drafted[i]), None)
+        tokens = len(alone.rounds)  # the baseline's rounds emit one each
+        total += tokens
+        mismatch = first_difference(alone, drafted)
         if mismatch is not None:
-            first.append(f"sentence {seed} at token {mismatch} of {len(alone)}")
+            first.append(f"sentence {seed} at token {mismatch} of {tokens}")
     result = f"{len(first)} of {len(texts)} sentences ({total:,} tokens) diverge"
     return f"{result}: {'; '.join(first)}." if first else f"{result}."
-
-
-def spoken_tokens(engine: Engine, text: str, settings: Settings) -> list[int]:
-    rounds = (e.round for e in engine.synthesize(text, settings) if isinstance(e, RoundDone))
-    return [token for round_ in rounds for token in round_.tokens]
 
 
 def quality_table(teacher: Quality, voice: Quality) -> str:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import random
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from tqdm import tqdm
 
 from core.checkpoint import save_checkpoint
 from core.codec.latent import LatentCodec
+from core.costs import LONGEST, Costs, sample_costs
 from core.decode import autoregressive
 from core.drafters import DraftModel
 from core.lm.conditioner import Alignment, Conditioner, load_conditioner
@@ -31,7 +32,7 @@ from core.sampling import Noise, Sampling
 from core.train.dataset import TOKENS, Batch, Utterance, batches, load_utterances, move
 from core.train.loop import CPU, Losses, Trainer
 from core.train.target import restack
-from core.train.trade import Sentence, Trade, measure_costs
+from core.train.trade import Trade
 from core.verify import RULES
 
 TEMPERATURE = 0.8
@@ -197,24 +198,28 @@ def run(work: Path, assets: Path, minutes: float, device: torch.device = CPU) ->
 def weigh(
     conditioner: Conditioner,
     target: DecoderRuntime,
-    drafts: dict[str, Decoder],
-    alpha: dict[str, float],
+    drafts: Mapping[str, Decoder],
+    alpha: Mapping[str, float],
     utterances: Sequence[Utterance],
-) -> tuple[list[Trade], list[float]]:
+) -> tuple[list[Trade], tuple[float, ...]]:
     """Each draft's trade, and v: on a CPU, where the voice is meant to speak."""
-    sampling = Sampling(TEMPERATURE)
-    runtimes = {name: DecoderRuntime(draft, CPU) for name, draft in drafts.items()}
-    sentences = []
+    sampling, rule, noise = Sampling(TEMPERATURE), RULES["lossless"], Noise(0)
+    runtimes = [DecoderRuntime(draft, CPU) for draft in drafts.values()]
+    samples: list[tuple[Costs, ...]] = []
     for u in utterances:
         heard = condition(conditioner, u)
-        drafters = {n: DraftModel(r.start(*heard), sampling) for n, r in runtimes.items()}
-        sentences.append(Sentence(target.start(*heard), drafters, u.codes.T.flatten().tolist()))
-    c, v = measure_costs(sentences, sampling)
-    trades = []
-    for name, draft in drafts.items():
-        parameters = sum(p.numel() for p in draft.parameters())
-        trades.append(Trade.of(name, parameters, alpha[name], c[name], v))
-    return trades, v
+        drafters = [DraftModel(runtime.start(*heard), sampling) for runtime in runtimes]
+        tokens = u.codes.T.flatten().tolist()
+        # So wide a window is hardly ever accepted as a whole.
+        samples += sample_costs(
+            target.start(*heard), drafters, tokens, LONGEST, sampling, rule, noise, full=0
+        )
+    costs = [Costs.typical(of_draft) for of_draft in zip(*samples, strict=True)]
+    trades = [
+        Trade.of(name, sum(p.numel() for p in draft.parameters()), alpha[name], its_costs)
+        for (name, draft), its_costs in zip(drafts.items(), costs, strict=True)
+    ]
+    return trades, costs[0].v
 
 
 def digest(paths: Sequence[Path]) -> str:

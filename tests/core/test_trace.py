@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.errors import ForespeakError
-from core.trace import SCHEMA, Trace
+from core.trace import SCHEMA, Trace, first_difference
 from tests.core.traces import CHUNKS, EXAMPLE, ROUNDS, make_round, make_trace
 
 
@@ -18,6 +18,16 @@ def test_round_emits_accepted_tokens_and_one_more() -> None:
     assert make_round(0, 3, 2).tokens == (10, 11, 99)
     assert make_round(0, 3, 3).tokens == (10, 11, 12, 99)
     assert make_round(0, 0, 0).tokens == (99,)
+
+
+def test_first_difference_counts_tokens_not_rounds() -> None:
+    """Rounds of two runs rarely begin at the same places."""
+    one = make_trace((make_round(0, 3, 1), make_round(2, 3, 1)))  # 10 99 10 99
+    parts = [replace(make_round(n, 0, 0), next_token=t) for n, t in enumerate((10, 99, 10, 99))]
+    assert first_difference(one, make_trace(tuple(parts))) is None
+    wrong = (*parts[:2], replace(parts[2], next_token=2), parts[3])
+    assert first_difference(one, make_trace(wrong)) == 2
+    assert first_difference(make_trace(tuple(parts[:3])), one) == 3
 
 
 def test_json_round_trip(tmp_path: Path) -> None:
@@ -87,6 +97,9 @@ DAMAGES = {
     "a round with a probability too few": {"rounds": [{**ROUND, "target_probs": [0.5, 0.5]}]},
     "a round that drafted more than γ": {"gamma": 2},
     "no codebooks": {"num_codebooks": 0},
+    "codebooks without end": {"num_codebooks": 10**9},
+    "a γ below nothing": {"gamma": -1, "rounds": []},
+    "a γ without end": {"gamma": 10**9},
     "a sample rate of nothing": {"sample_rate": 0},
     "no frame rate": {"frame_rate": 0.0},
     "a number as text": {"gamma": "3"},

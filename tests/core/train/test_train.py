@@ -12,18 +12,19 @@ from torch import Tensor, nn
 
 pytest.importorskip("tqdm")  # requirements-train.txt
 
-from core.drafters import DraftModel
+from core.costs import LONGEST, Costs
+from core.lm.conditioner import Conditioner, ConditionerConfig
 from core.lm.decoder import Decoder
-from core.sampling import Sampling
+from core.lm.runtime import DecoderRuntime
 from core.train import __main__ as command
 from core.train.dataset import Batch, Utterance, batches, by_length, collate, move
-from core.train.draft import Lesson, digest, distillation_losses, overlap, respeak_all
+from core.train.draft import Lesson, digest, distillation_losses, overlap, respeak_all, weigh
 from core.train.durations import DurationBatch, duration_losses
 from core.train.loop import CPU, Trainer
 from core.train.muon import Muon, orthogonalise
 from core.train.target import restack
-from core.train.trade import LONGEST, Sentence, Trade, measure_costs
-from tests.fakes import ToyModel, language, tiny_decoder
+from core.train.trade import Trade
+from tests.fakes import tiny_decoder
 
 
 @dataclass(frozen=True)
@@ -251,22 +252,30 @@ def test_overlap_of_a_distribution_with_itself_is_one():
     assert overlap(apart, apart.flip(1), 0.8).item() == pytest.approx(0, abs=1e-6)
 
 
-def test_costs_of_toy_models_are_counted_and_rolled_back():
-    target, draft = ToyModel(language(0)), ToyModel(language(1))
-    drafters = {"toy": DraftModel(draft, Sampling())}
-    c, v = measure_costs([Sentence(target, drafters, [0, 1, 2] * 10)], Sampling())
-    assert len(v) == LONGEST + 1
-    assert v[0] == 1
-    assert c["toy"] > 0
-    assert max(target.passes) == LONGEST + 1
-
-
-@pytest.mark.parametrize(("alpha", "c", "gamma"), [(0.9, 0.05, 8), (0.5, 0.15, 2), (0.1, 0.5, 1)])
-def test_the_trade_takes_the_best_gamma(alpha: float, c: float, gamma: int):
-    trade = Trade.of("draft", 1, alpha, c, [1.0] * (LONGEST + 1))
-    assert trade.gamma == gamma
+@pytest.mark.parametrize(("alpha", "c", "gamma"), [(0.9, 0.05, 8), (0.5, 0.15, 2)])
+def test_the_trade_is_that_of_the_best_gamma(alpha: float, c: float, gamma: int):
+    trade = Trade.of("draft", 1, alpha, Costs(c, (1.0,) * 9))
+    assert (trade.c, trade.gamma) == (c, gamma)
     tokens = sum(alpha**i for i in range(gamma + 1))
     assert trade.speedup == pytest.approx(tokens / (gamma * c + 1))
+
+
+def test_drafts_are_weighed_by_their_own_alpha_and_size():
+    config = ConditionerConfig(
+        phoneme_width=16, phoneme_blocks=1, width=12, frame_blocks=1, code_dim=5
+    )
+    drafts = {"deep": tiny_decoder(1, layers=3), "shallow": tiny_decoder(2, layers=1)}
+    trades, v = weigh(
+        Conditioner(config).eval(),
+        DecoderRuntime(tiny_decoder(0), CPU),
+        drafts,
+        {"deep": 0.7, "shallow": 0.5},
+        utterances(2),
+    )
+    assert [(trade.name, trade.alpha) for trade in trades] == [("deep", 0.7), ("shallow", 0.5)]
+    assert trades[0].parameters > trades[1].parameters
+    assert min(trade.c for trade in trades) > 0
+    assert (len(v), v[0]) == (LONGEST + 1, 1)
 
 
 def test_respeaking_goes_on_where_it_stopped(monkeypatch, tmp_path: Path):

@@ -1,0 +1,183 @@
+"""What drafting yields and costs, α, c and v, and the speed-up that they predict.
+
+The costs are those of passes as they are in use: of the same models, over a sentence that was
+spoken, beside one-token passes of the target at the same places.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from statistics import fmean, median
+from time import perf_counter
+
+import numpy as np
+
+from core.drafters import Drafter, Draw, LanguageModel
+from core.engine import Engine, Settings
+from core.sampling import Noise, Sampling, probs
+from core.trace import Trace
+from core.verify import Rule, accept_probability, find_rule
+
+LONGEST = 8  # the greatest γ that is considered
+PLACES = 6  # positions of a sentence at which its passes are timed
+TRIAL = "A small model guesses ahead."
+
+
+@dataclass(frozen=True)
+class Costs:
+    """In units of a one-token target pass: c, and v by pass width from 1.
+
+    A target pass is `forward` and `probs`. A draft step is a whole `propose`, drawing included,
+    over γ: the mean of steps as they are in use. After full acceptance the first of them takes
+    in two tokens, and counts as often as that happened in the run.
+    """
+
+    c: float
+    v: tuple[float, ...]
+
+    @classmethod
+    def typical(cls, samples: Iterable["Costs"]) -> "Costs":
+        """Medians."""
+        c, v = zip(*((sample.c, sample.v) for sample in samples), strict=True)
+        return cls(median(c), tuple(median(ratios) for ratios in zip(*v, strict=True)))
+
+    def within(self, gamma: int) -> "Costs":
+        """The same for a shorter window."""
+        return replace(self, v=self.v[: gamma + 1])
+
+
+def predict_speedup(alpha: float, costs: Costs) -> float:
+    """E / (γ c + v(γ + 1)), with E = 1 + α + ... + α^γ tokens per round (arXiv 2211.17192).
+
+    It takes acceptance at one place to be independent of the next; γ is what v spans.
+    """
+    gamma = len(costs.v) - 1
+    tokens = sum(alpha**i for i in range(gamma + 1))
+    return tokens / (gamma * costs.c + costs.v[gamma])
+
+
+def best_window(alpha: float, costs: Costs) -> int:
+    """The γ, from 1 to what v spans, whose predicted speed-up is greatest."""
+    windows = range(1, len(costs.v))
+    return max(windows, key=lambda gamma: predict_speedup(alpha, costs.within(gamma)))
+
+
+def best_gamma(engine: Engine, settings: Settings) -> int:
+    """`best_window` of this voice on this computer, from one sentence; takes a second or two."""
+    wide = replace(settings, gamma=LONGEST)
+    trace = engine.trace(TRIAL, wide)
+    return best_window(mean_acceptance(trace), measure_costs(engine, wide, trace))
+
+
+def mean_acceptance(trace: Trace) -> float:
+    """α at the places the run visited: the chance that a drafted token is accepted there.
+
+    A place is visited if all guesses before it in its round were accepted. The token there
+    was drawn from q whatever its verdict, so the mean of min(1, p/q) over the drawn tokens is
+    an unbiased estimate of Σ min(p, q), and a steadier one than counting verdicts. Under any
+    other rule than the ratio test that is not the chance of acceptance: verdicts are counted.
+    """
+    visited = [
+        (round_, row)
+        for round_ in trace.rounds
+        for row in range(min(round_.accepted + 1, len(round_.draft_tokens)))
+    ]
+    if trace.rule != "lossless":
+        return fmean(row < round_.accepted for round_, row in visited)
+    return fmean(
+        accept_probability(round_.target_probs[row], round_.draft_probs[row])
+        for round_, row in visited
+    )
+
+
+def full_acceptance(trace: Trace) -> float:
+    """The share of proposals that came right after a round whose guesses were all accepted."""
+    after = [
+        before.accepted == len(before.draft_tokens)
+        for before, round_ in pairwise(trace.rounds)
+        if round_.draft_tokens and round_.sentence == before.sentence
+    ]
+    return fmean(after) if after else 0.0
+
+
+def measure_costs(engine: Engine, settings: Settings, trace: Trace) -> Costs:
+    """Of the first sentence of a run that was made with these settings."""
+    voice, sampling = engine.voice, settings.sampling
+    plan = voice.plan(trace.sentences[0].text, settings.rate)
+    tokens = [token for round_ in trace.rounds if round_.sentence == 0 for token in round_.tokens]
+    samples = sample_costs(
+        voice.target(plan),
+        [voice.drafter(plan, sampling)],
+        tokens,
+        settings.gamma,
+        sampling,
+        find_rule(settings.rule),
+        Noise(settings.seed),
+        full_acceptance(trace),
+    )
+    return Costs.typical(costs for (costs,) in samples)
+
+
+def sample_costs(
+    target: LanguageModel,
+    drafters: Sequence[Drafter],
+    tokens: Sequence[int],
+    gamma: int,
+    sampling: Sampling,
+    rule: Rule,
+    noise: Noise,
+    full: float,
+) -> Iterator[tuple[Costs, ...]]:
+    """Each drafter's costs at places spread over the sentence that `tokens` are.
+
+    full: the share of proposals that come after full acceptance.
+    """
+    # From 3 on: the draft can then be two tokens behind and still have taken in one.
+    for place in np.linspace(3, len(tokens) - gamma - 1, PLACES, dtype=int).tolist():
+        passes = _time_passes(target, tokens, place, gamma + 1, sampling)
+        v = tuple(seconds / passes[0] for seconds in passes)
+        draw = partial(rule.draw, noise.at(place))
+
+        def step(drafter: Drafter, place: int = place, draw: Draw = draw) -> float:
+            draft = partial(_time_draft, drafter, tokens, place, gamma, draw)
+            return (full * draft(pending=2) + (1 - full) * draft(pending=1)) / gamma
+
+        yield tuple(Costs(step(drafter) / passes[0], v) for drafter in drafters)
+
+
+def _time_passes(
+    target: LanguageModel, tokens: Sequence[int], place: int, widest: int, sampling: Sampling
+) -> list[float]:
+    """Seconds of target passes over 1 to `widest` tokens, `place` tokens into the sentence."""
+    if target.length < place:
+        target.forward(tokens[max(0, target.length - 1) : place - 1])
+
+    def timed(width: int) -> float:
+        begun = perf_counter()
+        probs(target.forward(tokens[place - 1 : place - 1 + width]), sampling)
+        seconds = perf_counter() - begun
+        target.rollback(place)
+        return seconds
+
+    return [_second_time(partial(timed, width)) for width in range(1, widest + 1)]
+
+
+def _time_draft(
+    drafter: Drafter, tokens: Sequence[int], place: int, gamma: int, draw: Draw, pending: int
+) -> float:
+    """Seconds of a proposal after `place` tokens, of which the draft has yet to see `pending`."""
+
+    def timed() -> float:
+        drafter.propose(tokens[: place - pending], 1, draw)  # takes in these, and no more
+        begun = perf_counter()
+        drafter.propose(tokens[:place], gamma, draw)
+        return perf_counter() - begun
+
+    return _second_time(timed)
+
+
+def _second_time(timed: Callable[[], float]) -> float:
+    """The first time of any shape of pass pays for memory, kernels or a graph's capture."""
+    timed()
+    return timed()
