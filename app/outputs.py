@@ -8,10 +8,17 @@ from core.errors import ForespeakError
 
 def describe_outputs() -> str:
     """The output devices, the default one first; raises if there are none."""
+    default = find_output(import_sounddevice(), None)
+    return ", ".join(dict.fromkeys([default["name"], *(name for name, _ in list_outputs())]))
+
+
+def list_outputs() -> list[tuple[str, int]]:
+    """(name, number) of every output device; raises if there are none."""
     sounddevice = import_sounddevice()
-    default = default_output(sounddevice)
-    names = [d["name"] for d in sounddevice.query_devices() if d["max_output_channels"]]
-    return ", ".join(dict.fromkeys([default["name"], *names]))
+    find_output(sounddevice, None)
+    return [
+        (d["name"], d["index"]) for d in sounddevice.query_devices() if d["max_output_channels"]
+    ]
 
 
 def import_sounddevice() -> ModuleType:
@@ -29,11 +36,9 @@ def import_sounddevice() -> ModuleType:
     return sounddevice
 
 
-def default_output(sounddevice: ModuleType) -> dict[str, Any]:
-    """The device that plays unless another is asked for; raises if there is none."""
+def find_output(sounddevice: ModuleType, number: int | None) -> dict[str, Any]:
+    """The device of that number, or the one that plays unless another is asked for."""
     try:
-        return sounddevice.query_devices(kind="output")
+        return sounddevice.query_devices(number, "output")
     except (sounddevice.PortAudioError, ValueError) as error:
-        raise ForespeakError(
-            "No audio output device was found: connect one, or write a file with -o."
-        ) from error
+        raise ForespeakError("No audio output device was found: connect one.") from error

@@ -1,116 +1,128 @@
 """The page: layout and wiring."""
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
+from starlette.routing import Route
 
-from app.handlers import Handlers, PlayerValue
-from app.sounds import Sounds
+from app.controls import EXAMPLES, settings_controls, speaker_controls, text_box
+from app.handlers import LIVE_TAB, NO_RUN, Handlers
+from app.routes import build_routes
+from app.runs import Runs
 from app.studio import Studio
-from core.engine import MAX_GAMMA
-from core.verify import RULES
 
 ASSETS = Path(__file__).parents[1] / "assets"
-EXAMPLES = (
-    "A small model guesses ahead, and a large one checks the guesses.",
-    "Why does the moon look larger when it is close to the horizon?",
-    "Dr. Smith paid $3.12 for 1/2 a pie at 9:30 on St. John's Street.",
-    "It was the best of times, it was the worst of times. It was the age of wisdom, "
-    "it was the age of foolishness.",
-)
-LONGEST_TEXT = 20_000  # characters
-HOLD = """() => {
-  document.querySelector("#speak").disabled = true; // at once; the update takes a while
-  return {__type__: "update", interactive: false};
+OLD = 3600  # seconds after which files that were uploaded or downloaded are deleted
+
+# Enter in the text presses the button of the tab that shows.
+PRESS = """() => {
+  const shown = ["race", "speak"].map((id) => document.getElementById(id));
+  shown.find((button) => button?.offsetParent)?.click();
 }"""
-RELEASE = "() => ({__type__: 'update', interactive: true})"
-COUNT_CHARACTERS = "text => `${[...text].length.toLocaleString()} characters`"
+# The value never enters the template: it only tells the module which run to follow.
+MOUNT = """
+import(new URL("forespeak/page/{module}.js", document.baseURI))
+  .then((page) => page.mount(element, {{ props, watch, trigger }}));
+"""
+QUIET: dict[str, Any] = {
+    "queue": False,
+    "show_progress": "hidden",
+    "api_visibility": "private",
+}
+CALLS = 8  # of the API that may wait for their turn at once; further ones wait to be heard
 
-PRESS_SPEAK = "() => document.querySelector('#speak').click()"
+
+@dataclass(frozen=True)
+class Page:
+    """What Gradio serves: its blocks, and the routes that the page's scripts ask."""
+
+    blocks: gr.Blocks
+    routes: list[Route]
+
+    def close(self) -> None:
+        """Stop serving."""
+        self.blocks.close(verbose=False)
 
 
-def build_page(studio: Studio) -> gr.Blocks:
-    """The page over one engine; everything it shows comes from `Handlers`."""
-    handlers = Handlers(studio, sounds := Sounds())
+def build_page(studio: Studio, voice: str, traces: Path = ASSETS / "traces") -> Page:
+    """The page over a studio; voice: the one it begins with; traces: the folder of its saved
+    runs."""
+    runs = Runs()
+    blocks = _lay_out(Handlers(studio, runs), voice, traces)
+    return Page(blocks, build_routes(studio, voice, runs, ASSETS / "page"))
+
+
+def _lay_out(handlers: Handlers, voice: str, traces: Path) -> gr.Blocks:
     # Without analytics_enabled=False Gradio would report to its makers at every start.
-    with gr.Blocks(title="Forespeak", analytics_enabled=False, fill_width=True) as page:
+    with gr.Blocks(
+        title="Forespeak", analytics_enabled=False, fill_width=True, delete_cache=(OLD, OLD)
+    ) as page:
         gr.HTML(
-            "<h1>Forespeak</h1><p>Speech by lossless speculative decoding: a small draft guesses "
-            "the next codec tokens, the target checks the guesses in one pass.</p>",
+            "<h1>Forespeak</h1><p>A small draft guesses the next codec tokens, the target checks "
+            "them in one pass: the same speech, sooner.</p>",
             elem_id="heading",
         )
-        # In one column, on a phone, this is also the order from top to bottom.
-        with gr.Row():
-            with gr.Column(scale=3):
-                text = gr.Textbox(
-                    EXAMPLES[0], label="Text", lines=3, max_lines=12, max_length=LONGEST_TEXT
-                )
-                count = gr.HTML(f"{len(EXAMPLES[0])} characters", elem_id="count")
-                with gr.Row():
-                    speak = gr.Button(
-                        "Speak", variant="primary", elem_id="speak", interactive=False
-                    )
-                    stop = gr.Button("Stop", elem_id="stop")
-                player = _player(sounds)
+        text = text_box()
+        with gr.Row(elem_id="options"):
+            with gr.Column(scale=3), gr.Accordion("Settings", open=False, elem_id="settings"):
+                order = [text, *settings_controls(voice)]
+                speakers = speaker_controls()
                 gr.Examples([[example] for example in EXAMPLES], text, label="Examples")
-            with gr.Column(scale=2):
-                controls = _controls()
-                metrics = gr.HTML(elem_id="metrics")
-        # Listeners on one id take turns: there is one model and one processor.
-        model = {"concurrency_id": "model", "concurrency_limit": 1}
-        quiet = {"show_progress": "hidden", "api_visibility": "private"}
-        # Disabled in the browser, before the server hears of it: a second press must not queue.
-        press = speak.click(None, None, speak, js=HOLD, **quiet)
-        run = press.then(
-            handlers.speak,
-            [text, *controls],
-            [player, metrics],
-            api_name="run",  # /speak is the public one below
-            **model,
-            **quiet,
-        )
-        run.then(None, None, speak, js=RELEASE, **quiet)
-        stop.click(handlers.stop, None, player, cancels=run, queue=False, **quiet)
-        stop.click(None, None, speak, js=RELEASE, **quiet)
-        text.submit(None, js=PRESS_SPEAK, **quiet)
-        text.change(None, text, count, js=COUNT_CHARACTERS, **quiet)
-        page.load(handlers.greet, None, [player, speak], **quiet)
-        _api(handlers, [text, *controls], model)
+            with gr.Column(scale=1), gr.Accordion("Saved runs", open=False, elem_id="replay"):
+                saved, open_saved, open_trace = _saved_runs(traces)
+        with gr.Tabs(elem_id="tabs") as tabs:
+            with gr.Tab("Live", id=LIVE_TAB):
+                speak, live = _stage("live", "Speak", "speak", "stop")
+            with gr.Tab("Race", id="race"):
+                start_race, race = _stage("race", "Race", "race", "stop-race")
+        # Answered at once, so nothing waits in Gradio's own queue; whose turn it is to speak is
+        # decided in the run. Stop is a route, which the page's scripts ask themselves.
+        speak.click(handlers.speak, [*speakers, *order], live, api_name="run", **QUIET)
+        start_race.click(handlers.race, order, race, **QUIET)
+        open_saved.click(handlers.replay, saved, [live, tabs], **QUIET)
+        open_trace.upload(handlers.replay, open_trace, [live, tabs], **QUIET)
+        text.submit(None, js=PRESS, **QUIET)
+        page.load(handlers.outputs, None, speakers, **QUIET)
+        _api(handlers, order)
     return page
 
 
-def _controls() -> list[gr.components.Component]:
-    """Settings, in the order in which the handlers take them."""
-    with gr.Row():
-        gamma = gr.Slider(0, MAX_GAMMA, 4, step=1, label="γ (0: baseline)")
-        temperature = gr.Slider(0, 2, 0.8, step=0.05, label="Temperature")
-    with gr.Row():
-        rule = gr.Dropdown(list(RULES), value="lossless", label="Rule")
-        seed = gr.Number(0, label="Seed", precision=0)
-        rate = gr.Slider(0.5, 2, 1, step=0.05, label="Speaking rate")
-    return [gamma, temperature, rule, seed, rate]
-
-
-def _player(sounds: Sounds) -> gr.HTML:
-    """The player of assets/player.js: Web Audio, for Gradio's own would need ffmpeg."""
-
-    def sound(wanted: tuple[str, int]) -> list[str]:
-        run, first = wanted
-        return sounds.fetch(run, first)
-
-    value: PlayerValue = {"status": "", "kind": "busy"}
-    return gr.HTML(
-        value,
-        html_template=(ASSETS / "player.html").read_text(encoding="utf-8"),
-        js_on_load=(ASSETS / "player.js").read_text(encoding="utf-8"),
-        server_functions=[sound],
-        elem_id="player",
+def _stage(module: str, label: str, start_id: str, stop_id: str) -> tuple[gr.Button, gr.HTML]:
+    """The buttons of a tab and where its module draws; the button that starts a run, and that."""
+    with gr.Row(elem_classes="start"):
+        start = gr.Button(label, variant="primary", elem_id=start_id)
+        gr.Button("Stop", elem_id=stop_id)
+    stage = gr.HTML(
+        NO_RUN, html_template="", js_on_load=MOUNT.format(module=module), elem_id=module
     )
+    return start, stage
 
 
-def _api(handlers: Handlers, inputs: list[gr.components.Component], model: dict) -> None:
-    """The endpoint /speak: hidden components say that a WAV file and a JSON object come back."""
+def _saved_runs(folder: Path) -> tuple[gr.Dropdown, gr.Button, gr.UploadButton]:
+    """Traces that came with the program, and a way to open others."""
+    traces = [(path.stem.replace("-", " "), str(path)) for path in sorted(folder.glob("*.json"))]
+    saved = gr.Dropdown(
+        traces,
+        value=traces[0][1] if traces else None,
+        label="Saved run",
+        info="Shown as it was measured, without any model.",
+        elem_id="saved",
+    )
+    with gr.Row():
+        open_saved = gr.Button("Open", elem_id="open-saved", interactive=bool(traces))
+        open_trace = gr.UploadButton(
+            "Open a trace file…", file_types=[".json"], elem_id="open-trace"
+        )
+    return saved, open_saved, open_trace
+
+
+def _api(handlers: Handlers, order: list[gr.components.Component]) -> None:
+    """The endpoint /speak: hidden components say what comes back."""
     wav = gr.Audio(visible=False, label="WAV")
+    trace = gr.JSON(visible=False, label="Trace")
     metrics = gr.JSON(visible=False, label="Metrics")
-    hidden = gr.Button(visible=False)
-    hidden.click(handlers.synthesize, inputs, [wav, metrics], api_name="speak", **model)
+    gr.Button(visible=False).click(
+        handlers.synthesize, order, [wav, trace, metrics], api_name="speak", concurrency_limit=CALLS
+    )

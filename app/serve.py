@@ -9,13 +9,14 @@ from contextlib import suppress
 
 import gradio as gr
 
-from app.page import ASSETS, build_page
-from app.studio import Studio, load_engine
-from core.engine import find_voice, pick_device
+from app.page import ASSETS, Page, build_page
+from app.studio import Studio
+from core.engine import Engine, find_voice, pick_device
 from core.errors import ForespeakError
 
 DEFAULT_PORT = 7860
 PORTS_TRIED = 100
+LARGEST_UPLOAD = "64mb"  # a trace of ten minutes with its sound is half of that
 INTERRUPTED = 130  # what a shell expects of a command that Ctrl-C ended
 SYSTEM_FONTS = ["system-ui", "sans-serif"]
 MONO_FONTS = ["ui-monospace", "monospace"]
@@ -25,27 +26,27 @@ def serve(host: str, port: int | None, browser: bool, voice: str, device: str) -
     """Serve the page until interrupted. Raises for a wrong voice, device, host or port."""
     find_voice(voice)
     pick_device(device)
-    studio = Studio(lambda: load_engine(voice, device))
-    page = build_page(studio)
+    studio = Studio(lambda name: Engine.load(name, device))
+    page = build_page(studio, voice)
     url = start(page, host, pick_port(host, port), browser)
     try:
         print(f"Forespeak is at {url}  (Ctrl-C stops it)", flush=True)
-        threading.Thread(target=_load_early, args=(studio,), daemon=True).start()
+        threading.Thread(target=_load_early, args=(studio, voice), daemon=True).start()
         while True:
             time.sleep(1)  # an untimed wait for a lock or event ignores Ctrl-C on Windows
     except KeyboardInterrupt:
-        page.close(verbose=False)
+        page.close()
         # Threads that load or speak are inside PyTorch; Python would abort, ending under them.
         os._exit(INTERRUPTED)
 
 
-def start(page: gr.Blocks, host: str, port: int, browser: bool = False) -> str:
+def start(page: Page, host: str, port: int, browser: bool = False) -> str:
     """Start serving and return the page's address; raises ForespeakError if the port is taken."""
     # Gradio asks its own server whether it is there; a proxy must not answer in its place.
     for name in ("NO_PROXY", "no_proxy"):
         os.environ[name] = ",".join(filter(None, (os.environ.get(name), "localhost", host)))
     try:
-        _, url, _ = page.launch(
+        _, url, _ = page.blocks.launch(
             server_name=host,
             server_port=port,
             inbrowser=browser,
@@ -53,7 +54,10 @@ def start(page: gr.Blocks, host: str, port: int, browser: bool = False) -> str:
             prevent_thread_lock=True,
             quiet=True,
             ssr_mode=False,
+            strict_cors=True,
             run_history=False,
+            max_file_size=LARGEST_UPLOAD,
+            app_kwargs={"routes": page.routes},
             footer_links=["api"],
             css_paths=[ASSETS / "page.css"],
             theme=gr.themes.Base(font=SYSTEM_FONTS, font_mono=MONO_FONTS),
@@ -99,6 +103,6 @@ def _is_free(host: str, port: int) -> bool:
     return True
 
 
-def _load_early(studio: Studio) -> None:
+def _load_early(studio: Studio, voice: str) -> None:
     with suppress(ForespeakError):  # the page tells whoever opens it
-        studio.engine()
+        studio.ready(voice)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from app.outputs import default_output, import_sounddevice
+from app.outputs import find_output, import_sounddevice
 from core.errors import ForespeakError
 
 
@@ -17,13 +17,18 @@ class Speakers:
     Leaving it waits until all has been heard; leaving it on an exception falls silent at once.
     """
 
-    def __init__(self) -> None:
-        """Raises if there is nothing to play on; opens nothing yet."""
+    def __init__(self, device: int | None = None):
+        """device: its number as `list_outputs` gives it, None for the default one.
+
+        Raises if there is nothing to play on; opens nothing yet.
+        """
         self._sounddevice = import_sounddevice()
-        self._device = default_output(self._sounddevice)
+        self._device = find_output(self._sounddevice, device)
         self._pieces: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
         self._rest = np.empty(0, np.int16)
-        self._heard = threading.Event()
+        self._silent = threading.Event()  # nothing plays any more
+        self._heard = False  # to the end
+        self._completed = False
         self._resampler: Any = None
         self._stream: Any = None
 
@@ -40,18 +45,33 @@ class Speakers:
                 channels=1,
                 dtype="int16",
                 callback=self._fill,
-                finished_callback=self._heard.set,
+                finished_callback=self._silent.set,
             )
             self._stream.start()
         except self._sounddevice.PortAudioError as error:
             raise ForespeakError(
-                f"Cannot play on {self._device['name']}: close what else uses it, or drop --play."
+                f"Cannot play on {self._device['name']}: close what else uses it."
             ) from error
 
     def write(self, pcm: np.ndarray) -> None:
+        self._check()
         if self._resampler:
             pcm = self._resampler.resample_chunk(pcm)
         self._pieces.put(pcm)
+
+    def complete(self) -> None:
+        """No further piece will come."""
+        if self._resampler:
+            nothing = np.empty(0, np.int16)
+            self._pieces.put(self._resampler.resample_chunk(nothing, last=True))
+        self._pieces.put(None)
+        self._completed = True
+
+    def wait(self, seconds: float) -> bool:
+        """Whether all has been heard, within that time. Raises if the device gave up."""
+        self._silent.wait(seconds)
+        self._check()
+        return self._heard
 
     def __enter__(self) -> "Speakers":
         return self
@@ -66,20 +86,19 @@ class Speakers:
             return
         try:
             if kind is None:
-                self._finish()
+                if not self._completed:
+                    self.complete()
+                # With a timeout: on Windows an untimed wait cannot be interrupted by Ctrl-C.
+                while not self.wait(0.1):
+                    pass
         finally:
             # Also where Ctrl-C ends the waiting: whatever is still queued is not played.
             self._stream.abort()
             self._stream.close()
 
-    def _finish(self) -> None:
-        if self._resampler:
-            nothing = np.empty(0, np.int16)
-            self._pieces.put(self._resampler.resample_chunk(nothing, last=True))
-        self._pieces.put(None)
-        # Waits with a timeout: on Windows an untimed one cannot be interrupted by Ctrl-C.
-        while not self._heard.wait(0.1):
-            pass
+    def _check(self) -> None:
+        if self._silent.is_set() and not self._heard:
+            raise ForespeakError(f"{self._device['name']} stopped playing: connect it again.")
 
     def _supported_rate(self, sample_rate: int) -> int:
         """`sample_rate` if the device takes it, else the device's own; Hz."""
@@ -108,4 +127,5 @@ class Speakers:
             filled += count
         out[filled:] = 0
         if ended:
+            self._heard = True
             raise self._sounddevice.CallbackStop

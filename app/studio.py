@@ -1,41 +1,133 @@
-"""Engines that are ready to be heard, and the page's one, shared by all its visitors."""
+"""Engines that are ready to be heard, and who may use them when."""
 
 import threading
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import median
 
+from app.faults import explain
+from app.turns import Turns
+from core.costs import best_gamma
 from core.engine import Engine, Settings
+from core.errors import ForespeakError
+from core.metrics import measure
 
 WARM_UP = "Hi."
+MEASURED = "A small model guesses ahead."
+TIMES_MEASURED = 3
+
+LOADING = "Loading the voice…"
+WARMING = "Warming up, and measuring this computer…"
+READY = "Ready."
 
 
 def load_engine(voice: str, device: str, settings: Settings | None = None) -> Engine:
-    """The voice, warm. Raises ForespeakError where it cannot be loaded.
-
-    The first sound is slow (caches, kernels, text tools that load late); nobody should hear or
-    time it, so it is made here, with `settings` or the usual ones.
-    """
+    """The voice, warm. Raises ForespeakError where it cannot be loaded."""
     engine = Engine.load(voice, device)
-    deque(engine.synthesize(WARM_UP, settings or Settings()), maxlen=0)
+    warm_up(engine, settings or Settings())
     return engine
 
 
+def warm_up(engine: Engine, settings: Settings) -> None:
+    """The first sound is slow (caches, kernels, text tools that load late): nobody should hear it
+    or time it."""
+    engine.trace(WARM_UP, settings)
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a voice is: loading, warming, ready or failed; text is for the page.
+
+    baseline_tokens_per_s: measured on this computer, once it is ready.
+    """
+
+    state: str
+    text: str
+    baseline_tokens_per_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A warm voice, and what was measured of it on this computer; gamma: the automatic γ."""
+
+    engine: Engine
+    baseline_tokens_per_s: float
+    gamma: int
+
+
 class Studio:
-    """Loads the engine when it is first needed, once; a load that failed is tried again."""
+    """All voices of the page, each loaded once, when it is first needed.
 
-    def __init__(self, load: Callable[[], Engine]):
+    There is one processor: who uses a voice waits for their turn. A load that failed is tried
+    again by the next who asks.
+    """
+
+    def __init__(self, load: Callable[[str], Engine]):
+        """load: gives the engine of a voice's name; it need not be warm."""
         self._load = load
-        self._lock = threading.Lock()
-        self._engine: Engine | None = None
+        self._turns = Turns()
+        self._loading = threading.Lock()
+        self._ready: dict[str, Ready] = {}
+        self._states: dict[str, State] = {}
 
-    def engine(self) -> Engine:
-        """The engine. Raises ForespeakError where it cannot be loaded."""
-        with self._lock:
-            if self._engine is None:
-                self._engine = self._load()
-            return self._engine
+    def state(self, voice: str) -> State:
+        """How far a voice is; answers at once."""
+        return self._states.get(voice, State("loading", LOADING))
 
-    @property
-    def is_loaded(self) -> bool:
-        """Whether `engine` answers at once."""
-        return self._engine is not None
+    def ready(self, voice: str) -> Ready:
+        """The voice, loaded if need be. Raises ForespeakError where that fails."""
+        with self._loading:
+            if voice not in self._ready:
+                self._ready[voice] = self._prepare(voice)
+            return self._ready[voice]
+
+    @contextmanager
+    def use(
+        self,
+        voice: str,
+        tell: Callable[[str, str], None] = lambda *_: None,
+        check: Callable[[], None] = lambda: None,
+    ) -> Iterator[Ready]:
+        """The voice, for nobody else inside.
+
+        tell: told what is waited for, as a text and its state (queued, loading); check: called
+        now and then meanwhile; what it raises ends the waiting.
+        """
+
+        def queued(ahead: int) -> None:
+            tell(f"{ordinal(ahead + 1)} in the queue", "queued")
+
+        with self._turns.turn(queued, check):
+            if voice not in self._ready:
+                tell(LOADING, "loading")
+            ready = self.ready(voice)
+            check()
+            yield ready
+
+    def _prepare(self, voice: str) -> Ready:
+        try:
+            self._states[voice] = State("loading", LOADING)
+            engine = self._load(voice)
+            self._states[voice] = State("warming", WARMING)
+            warm_up(engine, Settings())
+            ready = Ready(engine, measure_baseline(engine), best_gamma(engine, Settings()))
+        except Exception as error:
+            self._states[voice] = State("failed", text := explain(error))
+            raise ForespeakError(text) from error
+        self._states[voice] = State("ready", READY, ready.baseline_tokens_per_s)
+        return ready
+
+
+def measure_baseline(engine: Engine) -> float:
+    """Tokens per second without a draft, on this computer and as it is now."""
+    plain = Settings(gamma=0)
+    traces = (engine.trace(MEASURED, plain) for _ in range(TIMES_MEASURED))
+    return median(measure(trace).tokens_per_s for trace in traces)
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, …"""
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"

@@ -25,12 +25,12 @@ NOWHERE = "http://forespeak.test/"
 
 @contextmanager
 def served(page):
-    """Serve a gr.Blocks on a free port; its address."""
+    """Serve a `Page` on a free port; its address."""
     # In a thread: Gradio would take Playwright's event loop, which runs in this one, for its own.
     with ThreadPoolExecutor(1) as pool:
         url = pool.submit(lambda: start(page, "127.0.0.1", pick_port("127.0.0.1", None))).result()
     yield url
-    page.close(verbose=False)
+    page.close()
 
 
 @pytest.fixture(scope="session")

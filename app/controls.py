@@ -1,0 +1,119 @@
+"""The controls that Live and Race share, in the order in which `Order.from_controls` takes them."""
+
+import gradio as gr
+
+from app.handlers import DEFAULT_OUTPUT
+from app.orders import AUTOMATIC, DRAFT, LONGEST_TEXT, NO_DRAFT
+from core.engine import MAX_GAMMA, VOICES
+from core.verify import RULES
+
+EXAMPLES = (
+    "A small model guesses ahead, and a large one checks the guesses.",
+    "Why does the moon look larger when it is close to the horizon?",
+    "Dr. Smith paid $3.12 for 1/2 a pie at 9:30 on St. John's Street.",
+    "It was the best of times, it was the worst of times. It was the age of wisdom, "
+    "it was the age of foolishness.",
+)
+COUNT_CHARACTERS = "text => `${[...text].length.toLocaleString()} characters`"
+
+
+def text_box() -> gr.Textbox:
+    """The text, with a count of its characters."""
+    text = gr.Textbox(
+        EXAMPLES[0],
+        label="Text",
+        lines=2,
+        max_lines=2,
+        max_length=LONGEST_TEXT,
+        elem_id="text",
+    )
+    count = gr.HTML(f"{len(EXAMPLES[0])} characters", elem_id="count")
+    text.change(
+        None, text, count, js=COUNT_CHARACTERS, show_progress="hidden", api_visibility="private"
+    )
+    return text
+
+
+def settings_controls(voice: str) -> list[gr.components.Component]:
+    """Everything of an order but its text."""
+    with gr.Row(elem_classes="settings"):
+        return [
+            gr.Dropdown(
+                list(VOICES), value=voice, label="Voice", info="Who speaks.", min_width=140
+            ),
+            gr.Dropdown(
+                [DRAFT, NO_DRAFT],
+                value=DRAFT,
+                label="Draft",
+                info="Who guesses ahead; the baseline has nobody.",
+                min_width=140,
+            ),
+            gr.Dropdown(
+                [(rule.title, rule.name) for rule in RULES.values()],
+                value="lossless",
+                label="Rule",
+                info="How the target verifies the guesses.",
+                min_width=140,
+            ),
+            gr.Dropdown(
+                [AUTOMATIC, *range(1, MAX_GAMMA + 1)],
+                value=AUTOMATIC,
+                label="γ",
+                info="Tokens drafted per round; automatic suits this computer.",
+                min_width=140,
+            ),
+            gr.Slider(
+                0,
+                2,
+                0.8,
+                step=0.05,
+                label="Temperature",
+                info="0 takes the likeliest token, more varies.",
+                min_width=140,
+            ),
+            gr.Slider(
+                0.05,
+                1,
+                1,
+                step=0.05,
+                label="Top-p",
+                info="Keeps the likeliest tokens up to this mass.",
+                min_width=140,
+            ),
+            gr.Number(
+                0,
+                label="Seed",
+                precision=0,
+                info="Same seed, same settings: same sound.",
+                min_width=140,
+            ),
+            gr.Slider(
+                0.5,
+                2,
+                1,
+                step=0.05,
+                label="Speaking rate",
+                info="1 is the natural pace.",
+                min_width=140,
+            ),
+        ]
+
+
+def speaker_controls() -> list[gr.components.Component]:
+    """The loudspeakers of the computer that serves the page."""
+    with gr.Row(elem_classes="settings"):
+        return [
+            gr.Checkbox(
+                False,
+                label="Play on this computer's speakers",
+                info="Live only: for a stage whose browser is elsewhere; it stays silent then.",
+                elem_id="speakers",
+            ),
+            gr.Dropdown(
+                [("default", DEFAULT_OUTPUT)],
+                value=DEFAULT_OUTPUT,
+                label="Speakers",
+                info="Which of this computer's outputs.",
+                elem_id="output",
+            ),
+        ]

@@ -1,0 +1,75 @@
+"""What somebody asks for: a text, a voice, and how to speak it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from core.engine import Settings, find_voice
+from core.errors import ForespeakError
+from core.sampling import Sampling
+
+AUTOMATIC = "automatic"
+DRAFT, NO_DRAFT = "Draft model", "None (baseline)"
+LONGEST_TEXT = 20_000  # characters
+
+
+@dataclass(frozen=True)
+class Order:
+    """Checked. gamma 0 is the baseline, None lets the engine's costs decide."""
+
+    text: str
+    voice: str
+    gamma: int | None
+    rule: str
+    sampling: Sampling
+    seed: int
+    rate: float
+
+    @classmethod
+    def from_controls(
+        cls,
+        text: str,
+        voice: str,
+        draft: str,
+        rule: str,
+        gamma: str | int,
+        temperature: float,
+        top_p: float,
+        seed: int,
+        rate: float,
+    ) -> "Order":
+        """From what the page's controls hold. Raises where one is empty or out of range."""
+        given: tuple[Any, ...] = (text, voice, draft, rule, gamma, temperature, top_p, seed, rate)
+        if None in given:
+            raise ForespeakError("A setting is empty: fill in every one.")
+        if len(text) > LONGEST_TEXT:
+            raise ForespeakError(
+                f"The text has {len(text)} characters: give at most {LONGEST_TEXT}."
+            )
+        find_voice(voice)
+        chosen = None if gamma == AUTOMATIC else int(gamma)
+        order = cls(
+            text=text,
+            voice=voice,
+            gamma=0 if draft == NO_DRAFT else chosen,
+            rule=rule,
+            sampling=Sampling(float(temperature), top_p=float(top_p)),
+            seed=int(seed),
+            rate=float(rate),
+        )
+        order.settings(1)
+        return order
+
+    def settings(self, automatic_gamma: int) -> Settings:
+        """For the engine."""
+        return self._settings(automatic_gamma if self.gamma is None else self.gamma)
+
+    def baseline(self) -> Settings:
+        """The same without a draft."""
+        return self._settings(0)
+
+    def drafted(self, automatic_gamma: int) -> Settings:
+        """The same with a draft, even if none was asked for."""
+        return self._settings(self.gamma or automatic_gamma)
+
+    def _settings(self, gamma: int) -> Settings:
+        return Settings(self.sampling, self.rule, gamma, self.seed, self.rate)

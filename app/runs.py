@@ -1,0 +1,123 @@
+"""Runs: what a worker thread says of its work, as numbered lines that a browser follows."""
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from app.faults import explain
+from app.wire import Lane, Line
+
+PATIENCE = 3.0  # seconds that a run goes on with nobody listening: a reload takes less
+FINISHED_KEPT = 8
+
+
+class Stopped(Exception):  # noqa: N818 - no error: somebody wanted it
+    """Raised inside a run that has been stopped, or that nobody listens to any more."""
+
+
+class Run:
+    """One press of a button. Its worker writes; any thread may read, listen and stop it.
+
+    lanes: one of a live run or a replay, two of a race: for the exports.
+    """
+
+    def __init__(self, owner: str | None = None):
+        self.id = secrets.token_urlsafe(12)
+        self.owner = owner
+        self.lanes: list[Lane] = []
+        self._lines: list[bytes] = []
+        self._ended = False
+        self._stopped = False
+        self._listeners = 0
+        self._left = time.monotonic()
+        self._lock = threading.Lock()
+
+    def put(self, line: Line) -> None:
+        """Append a line; it gets the next number."""
+        with self._lock:
+            numbered = {"n": len(self._lines), **line}
+            self._lines.append(json.dumps(numbered, separators=(",", ":")).encode() + b"\n")
+
+    def status(self, text: str, state: str) -> None:
+        """Append what the run is at; state: queued, loading, speaking or playing."""
+        self.put({"kind": "status", "text": text, "state": state})
+
+    def end(self, state: str, text: str) -> None:
+        """Append the last line; state: done, stopped or failed."""
+        self.put({"kind": "end", "state": state, "text": text})
+        self._ended = True
+
+    def lines(self, after: int) -> list[bytes]:
+        """The lines there are, from number `after` on."""
+        with self._lock:
+            return self._lines[after:]
+
+    @property
+    def ended(self) -> bool:
+        """Whether there will be no further line."""
+        return self._ended
+
+    def stop(self) -> None:
+        """Let the run end soon: as soon as its worker has a look."""
+        self._stopped = True
+
+    def check(self) -> None:
+        """For the worker: raises Stopped if nobody wants the run any more."""
+        with self._lock:
+            alone = not self._listeners and time.monotonic() - self._left > PATIENCE
+            self._stopped |= alone
+        if self._stopped:
+            raise Stopped
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Somebody follows the run meanwhile."""
+        with self._lock:
+            self._listeners += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._listeners -= 1
+                self._left = time.monotonic()
+
+
+class Runs:
+    """All runs that can still be asked for; the oldest that have ended make room for new ones."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, Run] = {}
+        self._lock = threading.Lock()
+
+    def start(self, work: Callable[[Run], str], owner: str | None = None) -> Run:
+        """Let a thread do the work, which returns the text of the last line.
+
+        owner: whose run it is; a former one of the same owner is stopped.
+        """
+        run = Run(owner)
+        with self._lock:
+            for other in self._runs.values():
+                if owner is not None and other.owner == owner:
+                    other.stop()
+            self._runs[run.id] = run
+            ended = [other.id for other in self._runs.values() if other.ended]
+            for old in ended[: max(0, len(ended) - FINISHED_KEPT)]:
+                del self._runs[old]
+        threading.Thread(target=_work, args=(run, work), daemon=True).start()
+        return run
+
+    def find(self, id: str) -> Run | None:
+        """The run of that id, if it is still there."""
+        return self._runs.get(id)
+
+
+def _work(run: Run, work: Callable[[Run], str]) -> None:
+    try:
+        run.end("done", work(run))
+    except Stopped:
+        run.end("stopped", "Stopped.")
+    except Exception as error:
+        run.end("failed", explain(error))

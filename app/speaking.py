@@ -1,0 +1,73 @@
+"""Runs that speak: one version of a text for the Live tab, two for the Race."""
+
+from contextlib import ExitStack, closing
+
+import numpy as np
+
+from app.orders import Order
+from app.runs import Run
+from app.sinks import Sink
+from app.speakers import Speakers
+from app.studio import Ready, Studio
+from app.wire import Lane, Line
+from core.engine import AudioReady, Settings, Started
+from core.sound import to_int16
+from core.trace import first_difference
+
+
+def live(run: Run, studio: Studio, order: Order, speakers: Speakers | None = None) -> str:
+    """Speak once; with speakers on this computer's, too. The model is free before they end."""
+    with ExitStack() as stack:
+        if speakers:
+            stack.enter_context(speakers)
+        with studio.use(order.voice, run.status, run.check) as ready:
+            run.status("Speaking…", "speaking")
+            speak(run, ready, order.text, order.settings(ready.gamma), speakers)
+        if speakers:
+            run.status("Playing on this computer's speakers…", "playing")
+            speakers.complete()
+            while not speakers.wait(0.1):
+                run.check()
+    return "Done."
+
+
+def race(run: Run, studio: Studio, order: Order) -> str:
+    """Speak twice, without a draft and with one, each alone on the machine; then compare."""
+    with studio.use(order.voice, run.status, run.check) as ready:
+        run.status("Racing: the baseline speaks…", "speaking")
+        plain = speak(run, ready, order.text, order.baseline())
+        run.status("Racing: speculative decoding speaks…", "speaking")
+        fast = speak(run, ready, order.text, order.drafted(ready.gamma))
+    run.put(verdict(plain, fast))
+    return "Done."
+
+
+def speak(run: Run, ready: Ready, text: str, settings: Settings, sink: Sink | None = None) -> Lane:
+    """One lane of a run, from the text to its last sample."""
+    lane = Lane(len(run.lanes), ready.baseline_tokens_per_s)
+    run.lanes.append(lane)
+    # Closed at once when the run is stopped: that frees what the engine holds for it.
+    with closing(ready.engine.synthesize(text, settings)) as events:
+        for event in events:
+            run.check()
+            run.put(lane.add(event))
+            match event:
+                case Started(trace=trace) if sink:
+                    sink.begin(trace.sample_rate)
+                case AudioReady(samples=samples) if sink:
+                    sink.write(to_int16(samples))
+    return lane
+
+
+def verdict(plain: Lane, fast: Lane) -> Line:
+    """The last line but one of a race: pairs are baseline, speculative."""
+    both = plain.metrics(), fast.metrics()
+    return {
+        "kind": "verdict",
+        "speedup": both[1].tokens_per_s / both[0].tokens_per_s,
+        "ttfa_s": [metrics.ttfa_s for metrics in both],
+        "rtf": [metrics.rtf for metrics in both],
+        "wall_s": [metrics.wall_s for metrics in both],
+        "identical": bool(np.array_equal(plain.pcm(), fast.pcm())),
+        "first_difference": first_difference(plain.trace(), fast.trace()),
+    }
