@@ -1,17 +1,14 @@
 """The decoding loop: lengths, counts, and tokens that do not depend on who drafted them."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
 import torch
-from scipy.stats import chisquare
-from torch import Tensor
 
 from core.decode import autoregressive, speculative
 from core.drafters import Draft, Drafter, DraftModel, Draw, NoDraft
-from core.sampling import KeyedDraws, Lane, Noise, Sampling, probs
+from core.sampling import Noise, Sampling, probs
 from core.trace import Round
 from core.verify import RULES, Rule, accept_probability
 from tests.fakes import (
@@ -22,13 +19,11 @@ from tests.fakes import (
     disjoint,
     every_path,
     language,
-    sequence_probs,
 )
 
 PLAIN = Sampling(temperature=1.0)
 GREEDY = Sampling(temperature=0.0)
 RATIO, SAME_SEED = RULES["lossless"], RULES["same-seed"]
-UNLIKELY = 1e-4
 
 
 def tokens_of(rounds: Iterator[Round]) -> list[int]:
@@ -312,60 +307,3 @@ def test_every_ratio_test_is_on_record() -> None:
     ):
         assert_draws_explain(rounds)
     assert not any(r.draws for r in speak(target, draft, 40, 3, PLAIN, SAME_SEED, Noise(3)))
-
-
-class SharedLane(Noise):
-    """One lane for everything: the mistake of vllm#54282."""
-
-    def uniform(self, lane: Lane, position: int) -> float:  # noqa: ARG002
-        return super().uniform(Lane.DRAFT, position)
-
-
-class SameRow(Noise):
-    """Every row of a round reads the first row's numbers."""
-
-    def at(self, position: int) -> KeyedDraws:
-        noise = self
-
-        class First(KeyedDraws):
-            def draft(self, row: int, probabilities: Tensor) -> int:  # noqa: ARG002
-                return super().draft(0, probabilities)
-
-            def gumbel(self, row: int, probabilities: Tensor) -> int:  # noqa: ARG002
-                return super().gumbel(0, probabilities)
-
-        return First(noise, position)
-
-
-def fits(rule: Rule, noise: type[Noise], runs: int = 3000) -> float:
-    """p-value of `runs` sentences of 3 tokens against the target's joint distribution."""
-    target = language(2)
-    joint = sequence_probs(3, lambda prefix: target(prefix).exp())
-    draft = blend(target, 102)
-    said = Counter(
-        tuple(tokens_of(iter(speak(target, draft, 3, 2, PLAIN, rule, noise(n // 3, n % 3)))))
-        for n in range(runs)
-    )
-    # Rare sequences together, so that every cell expects enough for a chi-square.
-    common = [key for key, p in joint.items() if p * runs >= 8]
-    rest = 1 - sum(joint[key] for key in common)
-    observed = [said[key] for key in common]
-    expected = [joint[key] * runs for key in common]
-    if rest * runs > 1e-6:
-        observed.append(runs - sum(observed))
-        expected.append(rest * runs)
-    return float(chisquare(observed, expected).pvalue)
-
-
-@pytest.mark.parametrize("rule", [r for r in RULES.values() if r.lossless], ids=lambda r: r.name)
-def test_sentences_with_the_real_noise_follow_the_target(rule: Rule) -> None:
-    """The enumeration assumes independent numbers; here the real ones, over several rounds."""
-    assert fits(rule, Noise) > UNLIKELY
-
-
-@pytest.mark.parametrize(
-    ("rule", "noise"), [(RATIO, SharedLane), (RATIO, SameRow), (SAME_SEED, SameRow)]
-)
-def test_shared_numbers_are_found(rule: Rule, noise: type[Noise]) -> None:
-    """Teeth: the same check must notice lanes or rows that share their numbers."""
-    assert fits(rule, noise) < UNLIKELY
