@@ -1,0 +1,43 @@
+// What came out of a race, in words. Every number was measured by the server.
+
+import { h } from "./dom.js";
+
+/**
+ * @param {object} line of kind "verdict"
+ * @param {{rule: string, lossless: boolean}} header of the speculative lane
+ * @returns {HTMLElement[]}
+ */
+export function verdict(line, header) {
+  return [h("p", { class: "winner" }, winner(line.speedup)), table(line), h("p", {}, likeness(line, header))];
+}
+
+function winner(speedup) {
+  if (speedup >= 1) return `Speculative wins: ${speedup.toFixed(2)}× the tokens per second.`;
+  return `Baseline wins: speculative made only ${speedup.toFixed(2)}× its tokens per second.`;
+}
+
+function table({ ttfa_s, rtf, wall_s }) {
+  const ms = (seconds) => `${Math.round(1000 * seconds)} ms`;
+  const rows = [
+    ["Time to first audio", ttfa_s.map(ms)],
+    ["RTF", rtf.map((value) => value.toFixed(2))],
+    ["Total", wall_s.map((seconds) => `${seconds.toFixed(2)} s`)],
+  ];
+  const cells = (row) => row.map((text) => h("td", {}, text));
+  return h(
+    "table",
+    {},
+    h("thead", {}, h("tr", {}, ...["", "Baseline", "Speculative"].map((text) => h("th", { scope: "col" }, text)))),
+    h("tbody", {}, ...rows.map(([name, row]) => h("tr", {}, h("th", { scope: "row" }, name), ...cells(row)))),
+  );
+}
+
+function likeness({ identical, first_difference: first }, { rule, lossless }) {
+  if (identical) return "The two waveforms are identical, sample by sample.";
+  if (rule === "same-seed") {
+    return `The two waveforms should be identical, but differ from token ${first} on: the target's ` +
+      "arithmetic differs between passes over one token and over several.";
+  }
+  if (lossless) return "Different samples of the same distribution: the rule is lossless.";
+  return "Not lossless: the distribution is not exactly the target's.";
+}
