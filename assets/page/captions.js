@@ -4,7 +4,8 @@
 const UNSPOKEN = new Set([" ", "^", "$"]);
 const BEFORE = new Set(["ˈ", "ˌ"]); // stress marks belong to the phoneme after them
 const AFTER = new Set(["ː", "ʲ", "ˑ", "̃", "̩"]); // and these to the one before
-const PADDING = 3; // px at each end of a label
+const PADDING = 3; // px at each end of a word
+const ENOUGH = 0.6; // of the phonemes must find room, else none is shown
 const TOO_SMALL = 14; // px; a sentence shorter than this gets no labels
 
 /**
@@ -31,7 +32,8 @@ export class Captions {
       context.font = font;
       chosen.words = gathered(context, words, frameWidth);
       context.font = small;
-      chosen.sounds = sounds.filter((span) => fits(context, span.text, room(span, frameWidth)));
+      const fitting = sounds.filter(({ text, start, end }) => fits(context, text, (end - start) * frameWidth));
+      if (fitting.length > ENOUGH * sounds.length) chosen.sounds = fitting;
     }
     this.#chosen.set(sentence, chosen);
     return chosen;

@@ -3,7 +3,6 @@
 
 const LIGHT = {
   ground: "#ffffff",
-  plate: "#f2f4f7",
   ink: "#111827",
   muted: "#5b6472",
   faint: "#d5dae1",
@@ -25,7 +24,6 @@ const LIGHT = {
 const DARK = {
   ...LIGHT,
   ground: "#0b0f19",
-  plate: "#161c2a",
   ink: "#f3f4f6",
   muted: "#a3acba",
   faint: "#2b3447",
@@ -79,9 +77,9 @@ const SHAPES = {
     },
   },
   pending: {
-    trace: (context, x, y, w, h) => context.rect(x + 0.5, y + 0.5, w - 1, h - 1),
+    trace: (context, x, y, w, h) => context.rect(x + 1.5, y + h / 5, w - 3, (h * 3) / 5),
     paint(context, colours) {
-      context.setLineDash([3, 3]);
+      context.setLineDash([2, 3]);
       stroke(context, colours.pending, 1);
       context.setLineDash([]);
     },
@@ -106,8 +104,12 @@ export const KINDS = Object.keys(SHAPES);
  */
 export function drawCells(context, colours, kind, boxes) {
   if (!boxes.length) return;
-  const narrow = boxes[2] < ROOM_FOR_SHAPES;
-  const { trace, paint } = narrow ? mark(kind) : SHAPES[kind];
+  if (boxes[2] < ROOM_FOR_SHAPES) {
+    const [offset, share] = MARKS[kind];
+    fillBoxes(context, colours[kind], boxes, offset, share);
+    return;
+  }
+  const { trace, paint } = SHAPES[kind];
   context.beginPath();
   for (let i = 0; i < boxes.length; i += 4) {
     trace(context, boxes[i], boxes[i + 1], boxes[i + 2], boxes[i + 3]);
@@ -121,12 +123,16 @@ export function inkOn(kind, colours) {
   return kind === "bonus" || kind === "plain" ? colours.onLight : colours.ink;
 }
 
-function mark(kind) {
-  const [offset, share] = MARKS[kind];
-  return {
-    trace: (context, x, y, w, h) => context.rect(x, y + offset * h, w, share * h),
-    paint: fill(kind),
-  };
+/**
+ * Fills a part of each box: from `offset` of its height, `share` of it high. One by one, which is
+ * many times faster than one path of them all where the processor draws.
+ */
+export function fillBoxes(context, colour, boxes, offset = 0, share = 1) {
+  context.fillStyle = colour;
+  for (let i = 0; i < boxes.length; i += 4) {
+    const height = boxes[i + 3];
+    context.fillRect(boxes[i], boxes[i + 1] + offset * height, boxes[i + 2], share * height);
+  }
 }
 
 function fill(name) {
@@ -152,10 +158,11 @@ function cross(context, x, y, w, h) {
   context.lineTo(cx - size, cy + size);
 }
 
+/** A circle, or, in a wide cell, an oblong that leaves room for a number. */
 function ring(context, x, y, w, h) {
   const inset = Math.min(4, Math.max(2, Math.min(w, h) / 5)) / 2 + 1;
-  const [width, height] = [w - 2 * inset, h - 2 * inset];
-  context.roundRect(x + inset, y + inset, width, height, Math.min(width, height) / 2);
+  const height = Math.min(w, h) - 2 * inset;
+  context.roundRect(x + inset, y + (h - height) / 2, w - 2 * inset, height, height / 2);
 }
 
 function diamond(context, x, y, w, h) {

@@ -90,14 +90,9 @@ function drawTitle({ context, style, run, heard, top, bottom }, lane, scale) {
   context.fillText(lane.now(run, heard), 0, top + type * 0.95);
   context.font = font;
   context.fillStyle = colours.muted;
-  context.textBaseline = "alphabetic";
-  if (narrow) {
-    context.fillText(`0–${lane.scale(scale)}`, 0, bottom + 5);
-    return;
-  }
-  lane.key?.(context, style, bottom + 5);
   context.textAlign = "right";
-  context.fillText("0", gutter - type * 0.5, bottom + 5);
-  context.textBaseline = "top";
-  context.fillText(lane.scale(scale), gutter - type * 0.5, top - 4);
+  const right = gutter - type * 0.5;
+  if (!narrow) context.fillText(lane.scale(scale), right, top - 4);
+  context.textBaseline = "alphabetic";
+  context.fillText(narrow ? lane.scale(scale) : "0", right, bottom + 5);
 }

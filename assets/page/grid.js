@@ -2,12 +2,11 @@
 
 import { Captions } from "./captions.js";
 import { drawCells, inkOn, KINDS, REJECTED_SHARE } from "./colours.js";
-import { edge, drawFrontier, drawPlayhead, drawRounds, drawWords, outlineRound } from "./marks.js";
+import { drawFrontier, drawPlayhead, drawWords, edge, outlineRound } from "./marks.js";
 import { Surface } from "./surface.js";
 import { firstAfter } from "./view.js";
 
-const ROOM_FOR_NUMBERS = 2.9; // widths of a cell in heights of text
-const ROOM_FOR_ROUNDS = 6; // px; narrower columns do not show which tokens came in one round
+const ROOM_FOR_NUMBERS = 3.3; // widths of a cell in heights of text
 const CODEBOOKS = 4; // rows to keep free before a run says how many it has
 const PIXELS_PER_FRAME = 1.5; // when frames are narrower, some stand for their neighbours
 
@@ -58,7 +57,6 @@ export class Grid {
     context.rect(layout.gutter, 0, layout.width - layout.gutter, layout.height);
     context.clip();
     this.#drawCaptions(context, style, layout, run, playhead);
-    if (layout.frameWidth >= ROOM_FOR_ROUNDS) drawRounds(context, style, layout, run);
     this.#drawCells(context, style, layout, run);
     if (highlight) outlineRound(context, style, layout, run, highlight);
     drawFrontier(context, style, layout, run, view.xAt(playhead));
@@ -119,7 +117,7 @@ export class Grid {
           boxes.pending.push(x, y, width, height);
         } else if (cell.rejected) {
           const upper = Math.round(height * REJECTED_SHARE);
-          boxes.rejected.push(x, y, numbered ? upper : width, upper);
+          boxes.rejected.push(x, y, numbered ? upper - 2 : width, upper);
           boxes.corrected.push(x, y + upper, width, height - upper);
         } else {
           boxes[cell.kind].push(x, y, width, height);

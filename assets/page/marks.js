@@ -25,26 +25,6 @@ export function drawWords(context, { colours, font }, layout, words, x, now) {
   }
 }
 
-/** Every other round on a plate: tokens that came from one target pass stand together. */
-export function drawRounds(context, { colours }, layout, run) {
-  context.fillStyle = colours.plate;
-  context.beginPath();
-  for (let frame = layout.first; frame <= layout.last; frame += 1) {
-    const x = edge(layout, frame) - layout.gap;
-    const width = edge(layout, frame + 1) - x;
-    let q = 0;
-    while (q < layout.Q) {
-      const from = q;
-      const cell = run.cell(frame, q);
-      do q += 1;
-      while (q < layout.Q && run.cell(frame, q)?.round === cell?.round);
-      if (!cell || cell.kind === "plain" || cell.round % 2) continue;
-      context.rect(x, layout.top + from * layout.row - 2, width, (q - from) * layout.row + 2);
-    }
-  }
-  context.fill();
-}
-
 /** Outlines the tokens that came in the same round as that of a cell, and the cell itself twice. */
 export function outlineRound(context, { colours }, layout, run, { frame, q }) {
   const cell = run.cell(frame, q);

@@ -14,7 +14,7 @@ const TILES = [
   {
     name: "rtf",
     label: "RTF",
-    hint: "below 1 is faster than speech",
+    hint: "below 1 keeps up",
     value: ({ metrics }) => metrics.rtf.toFixed(2),
   },
   {
@@ -32,7 +32,7 @@ const TILES = [
   {
     name: "speedup",
     label: "Speed-up",
-    hint: "over the baseline on this machine",
+    hint: "over the baseline here",
     value: (run) => (speedup(run) ? `${speedup(run).toFixed(2)}×` : NONE),
   },
 ];

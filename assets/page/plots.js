@@ -1,12 +1,12 @@
 // What each graph shows: its title, its value now, its scale, and how it is drawn. Numbers are
 // those that Python measured; only what is visible is read and drawn.
 
-import { DASHES } from "./colours.js";
+import { DASHES, fillBoxes } from "./colours.js";
 import { firstAfter } from "./view.js";
 
-const ROUND_SCALES = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10]; // seconds
+const ROUND_SCALES = [5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000, 2000]; // ms
 const AHEAD_SCALES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // seconds
-const ROUND_HEADROOM = 2.5; // height of the scale in mean rounds: a slow first one must not flatten the rest
+const ROUND_HEADROOM = 2.2; // height of the scale in mean rounds: a slow first one must not flatten the rest
 const RTF_TOP = 1.5;
 
 const nice = (value, scales) => scales.find((scale) => scale >= value) ?? scales.at(-1);
@@ -24,26 +24,15 @@ export class RoundTime {
   }
 
   scale(top) {
-    return `${top * 1000} ms`;
+    return `${Math.round(top * 1000)} ms`;
   }
 
   top({ run }) {
-    return nice(this.#mean(run) * ROUND_HEADROOM, ROUND_SCALES);
-  }
-
-  key(context, { type, colours }, y) {
-    let x = 0;
-    for (const [name, colour] of [["draft", colours.draft], ["verify", colours.verify]]) {
-      context.fillStyle = colour;
-      context.fillRect(x, y - type * 0.65, type * 0.6, type * 0.6);
-      context.fillStyle = colours.muted;
-      context.fillText(name, (x += type * 0.8), y);
-      x += context.measureText(name).width + type * 0.4;
-    }
+    return nice(this.#mean(run) * 1000 * ROUND_HEADROOM, ROUND_SCALES) / 1000;
   }
 
   /** The slowest of the rounds that share a pixel stands for them. */
-  draw({ context, style, view, run, bottom, yAt }) {
+  draw({ context, style, view, run, top, bottom, yAt }) {
     const { rounds, Q, secondsPerFrame } = run;
     if (!rounds.length) return;
     const perToken = secondsPerFrame / Q;
@@ -62,11 +51,29 @@ export class RoundTime {
       const width = end - x > 3 ? end - x - 1 : end - x;
       const middle = yAt(slowest.draft_s);
       bars.draft.push(x, middle, width, bottom - middle);
-      const top = yAt(spent(slowest));
-      bars.verify.push(x, top, width, middle - top);
+      const high = yAt(spent(slowest));
+      bars.verify.push(x, high, width, middle - high);
     }
-    fillBars(context, style.colours.draft, bars.draft);
-    fillBars(context, style.colours.verify, bars.verify);
+    fillBoxes(context, style.colours.draft, bars.draft);
+    fillBoxes(context, style.colours.verify, bars.verify);
+    this.#drawKey(context, style, top - 4);
+  }
+
+  #drawKey(context, { type, font, width, colours }, y) {
+    context.font = font;
+    context.textBaseline = "top";
+    context.textAlign = "right";
+    let x = width - type / 2;
+    for (const [name, colour] of [["verify", colours.verify], ["draft", colours.draft]]) {
+      const left = x - context.measureText(name).width - type * 0.8;
+      context.fillStyle = colours.ground;
+      context.fillRect(left - 3, y - 1, x - left + 6, type + 2);
+      context.fillStyle = colours.muted;
+      context.fillText(name, x, y);
+      context.fillStyle = colour;
+      context.fillRect(left, y + type * 0.15, type * 0.6, type * 0.6);
+      x = left - type * 0.8;
+    }
   }
 
   #mean(run) {
@@ -136,31 +143,24 @@ export class Ahead {
     return nice(this.#most, AHEAD_SCALES);
   }
 
-  draw({ context, style, view, heard, bottom, yAt, ...rest }) {
-    const { buffered, underruns } = heard;
+  draw(plot) {
+    const { context, style, view, heard, bottom } = plot;
     const { colours, gutter, width } = style;
-    const step = strideOf(buffered, (sample) => sample.t, view, style);
-    let i = Math.max(0, step.first - 1);
-    if (i < buffered.length) {
-      context.beginPath();
-      context.moveTo(view.xAt(buffered[i].t), bottom);
-      let x = 0;
-      for (; i < step.last; i += step.by) {
-        x = view.xAt(buffered[i].t);
-        context.lineTo(x, yAt(buffered[i].ahead));
-      }
-      context.lineTo(x, bottom);
-      context.globalAlpha = 0.35;
+    const trace = () => traceSeries(plot, heard.buffered, (sample) => sample.t, (sample) => sample.ahead);
+    const ends = trace();
+    if (ends) {
+      context.lineTo(ends.last.x, bottom);
+      context.lineTo(ends.first.x, bottom);
+      context.globalAlpha = 0.3;
       context.fillStyle = colours.ahead;
       context.fill();
       context.globalAlpha = 1;
-      context.strokeStyle = colours.ahead;
-      context.lineWidth = 2;
-      context.stroke();
+      trace();
+      strokeLine(context, colours.ahead, []);
     }
-    for (const underrun of underruns) {
-      const x = view.xAt(underrun.at);
-      if (x > gutter && x < width) drawUnderrun(context, style, rest.top, bottom, x, underrun.seconds);
+    for (const { at, seconds } of heard.underruns) {
+      const x = view.xAt(at);
+      if (x > gutter && x < width) drawUnderrun(plot, x, seconds);
     }
   }
 }
@@ -211,53 +211,53 @@ function spent({ draft_s: draft, verify_s: verify }) {
   return draft + verify;
 }
 
-function fillBars(context, colour, boxes) {
-  context.fillStyle = colour;
-  context.beginPath();
-  for (let i = 0; i < boxes.length; i += 4) {
-    context.rect(boxes[i], boxes[i + 1], boxes[i + 2], boxes[i + 3]);
-  }
-  context.fill();
+/** A line through a metric of every piece of sound; where it ends, or null if there is none. */
+function drawLine(plot, colour, dash, value) {
+  const { samples, header } = plot.run;
+  const time = (chunk) => (chunk.start + chunk.samples) / header.sample_rate;
+  const ends = traceSeries(plot, samples, time, (chunk) => value(chunk.metrics));
+  strokeLine(plot.context, colour, dash);
+  return ends?.last;
 }
 
-/** A line through a metric of every piece of sound; where it ends, or null if there is none. */
-function drawLine({ context, style, view, run, yAt }, colour, dash, value) {
-  const { samples } = run;
-  const rate = run.header?.sample_rate;
-  const time = (chunk) => (chunk.start + chunk.samples) / rate;
-  const { first, last, by } = strideOf(samples, time, view, style);
-  let end = null;
+/** Begins a path through those items of an ascending series that are in sight, at most one a pixel. */
+function traceSeries({ context, style, view, yAt }, items, time, value) {
+  const { gutter, width } = style;
+  const first = Math.max(0, firstAfter(items, time, view.timeAt(gutter)) - 1);
+  const last = Math.min(items.length - 1, firstAfter(items, time, view.timeAt(width)));
+  const stride = Math.max(1, Math.ceil((last - first) / (width - gutter)));
+  let ends = null;
   context.beginPath();
-  for (let i = Math.max(0, first - 1); i < last; i += by) {
-    const measured = value(samples[i].metrics);
+  for (let i = first; i <= last; i += stride) {
+    const measured = value(items[i]);
     if (measured == null) continue;
-    const [x, y] = [view.xAt(time(samples[i])), yAt(measured)];
-    if (end) context.lineTo(x, y);
-    else context.moveTo(x, y);
-    end = { x, y };
+    const point = { x: view.xAt(time(items[i])), y: yAt(measured) };
+    context.lineTo(point.x, point.y); // the first one of a path only moves there
+    ends = { first: ends?.first ?? point, last: point };
   }
+  return ends;
+}
+
+function strokeLine(context, colour, dash) {
   context.strokeStyle = colour;
   context.lineWidth = 2.5;
   context.setLineDash(dash);
   context.stroke();
   context.setLineDash([]);
-  return end;
 }
 
-/** Which items of an ascending series to draw: those in sight, at most one a pixel. */
-function strideOf(items, time, view, { gutter, width }) {
-  const first = firstAfter(items, time, view.timeAt(gutter));
-  const last = Math.min(items.length, firstAfter(items, time, view.timeAt(width)) + 1);
-  return { first, last, by: Math.max(1, Math.ceil((last - first) / (width - gutter))) };
-}
-
-function drawUnderrun(context, { colours, type, bold }, top, bottom, x, seconds) {
+function drawUnderrun({ context, style, top, bottom }, x, seconds) {
+  const { colours, type, bold } = style;
   context.fillStyle = colours.rejected;
   context.fillRect(x - 2, top, 4, bottom - top);
   context.font = bold;
   context.textAlign = "left";
   context.textBaseline = "top";
-  context.fillText(`✕ waited ${seconds.toFixed(2)} s`, x + type * 0.4, top);
+  const text = `✕ waited ${seconds.toFixed(2)} s`;
+  context.strokeStyle = colours.ground;
+  context.lineWidth = 4;
+  context.strokeText(text, x + type * 0.4, top); // a rim
+  context.fillText(text, x + type * 0.4, top);
 }
 
 /** Moves labels apart vertically until none covers another. */

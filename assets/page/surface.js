@@ -58,7 +58,7 @@ function read(canvas, width) {
     type,
     row: size("--row", 38),
     lane: size("--lane", 66),
-    gutter: Math.round(type * (narrow ? 5.6 : 9.6)),
+    gutter: Math.round(type * (narrow ? 5.6 : 12)),
     colours: palette(canvas),
     font: `${type}px ${family}`,
     bold: `600 ${type}px ${family}`,
