@@ -14,12 +14,13 @@ EXAMPLES = (
     "It was the best of times, it was the worst of times. It was the age of wisdom, "
     "it was the age of foolishness.",
 )
+WIDTH = 190  # pixels that a control needs at least: four in a row of the settings, one on a phone
 COUNT_CHARACTERS = "text => `${[...text].length.toLocaleString()} characters`"
 
 
 def text_box() -> gr.Textbox:
-    """The text, with a count of its characters."""
-    text = gr.Textbox(
+    """The text to speak."""
+    return gr.Textbox(
         EXAMPLES[0],
         label="Text",
         lines=2,
@@ -27,11 +28,14 @@ def text_box() -> gr.Textbox:
         max_length=LONGEST_TEXT,
         elem_id="text",
     )
+
+
+def character_count(text: gr.Textbox) -> None:
+    """How long the text is, as it is typed."""
     count = gr.HTML(f"{len(EXAMPLES[0])} characters", elem_id="count")
     text.change(
         None, text, count, js=COUNT_CHARACTERS, show_progress="hidden", api_visibility="private"
     )
-    return text
 
 
 def settings_controls(voice: str) -> list[gr.components.Component]:
@@ -39,28 +43,28 @@ def settings_controls(voice: str) -> list[gr.components.Component]:
     with gr.Row(elem_classes="settings"):
         return [
             gr.Dropdown(
-                list(VOICES), value=voice, label="Voice", info="Who speaks.", min_width=140
+                list(VOICES), value=voice, label="Voice", info="Who speaks.", min_width=WIDTH
             ),
             gr.Dropdown(
                 [DRAFT, NO_DRAFT],
                 value=DRAFT,
                 label="Draft",
                 info="Who guesses ahead; the baseline has nobody.",
-                min_width=140,
+                min_width=WIDTH,
             ),
             gr.Dropdown(
                 [(rule.title, rule.name) for rule in RULES.values()],
                 value="lossless",
                 label="Rule",
                 info="How the target verifies the guesses.",
-                min_width=140,
+                min_width=WIDTH,
             ),
             gr.Dropdown(
                 [AUTOMATIC, *range(1, MAX_GAMMA + 1)],
                 value=AUTOMATIC,
                 label="γ",
                 info="Tokens drafted per round; automatic suits this computer.",
-                min_width=140,
+                min_width=WIDTH,
             ),
             gr.Slider(
                 0,
@@ -69,7 +73,7 @@ def settings_controls(voice: str) -> list[gr.components.Component]:
                 step=0.05,
                 label="Temperature",
                 info="0 takes the likeliest token, more varies.",
-                min_width=140,
+                min_width=WIDTH,
             ),
             gr.Slider(
                 0.05,
@@ -78,14 +82,14 @@ def settings_controls(voice: str) -> list[gr.components.Component]:
                 step=0.05,
                 label="Top-p",
                 info="Keeps the likeliest tokens up to this mass.",
-                min_width=140,
+                min_width=WIDTH,
             ),
             gr.Number(
                 0,
                 label="Seed",
                 precision=0,
                 info="Same seed, same settings: same sound.",
-                min_width=140,
+                min_width=WIDTH,
             ),
             gr.Slider(
                 0.5,
@@ -94,7 +98,7 @@ def settings_controls(voice: str) -> list[gr.components.Component]:
                 step=0.05,
                 label="Speaking rate",
                 info="1 is the natural pace.",
-                min_width=140,
+                min_width=WIDTH,
             ),
         ]
 

@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 from starlette.routing import Route
 
-from app.controls import EXAMPLES, settings_controls, speaker_controls, text_box
+from app.controls import EXAMPLES, character_count, settings_controls, speaker_controls, text_box
 from app.handlers import LIVE_TAB, NO_RUN, Handlers
 from app.routes import build_routes
 from app.runs import Runs
@@ -66,12 +66,14 @@ def _lay_out(handlers: Handlers, voice: str, traces: Path) -> gr.Blocks:
         )
         text = text_box()
         with gr.Row(elem_id="options"):
-            with gr.Column(scale=3), gr.Accordion("Settings", open=False, elem_id="settings"):
+            with gr.Column(scale=5), gr.Accordion("Settings", open=False, elem_id="settings"):
                 order = [text, *settings_controls(voice)]
                 speakers = speaker_controls()
                 gr.Examples([[example] for example in EXAMPLES], text, label="Examples")
-            with gr.Column(scale=1), gr.Accordion("Saved runs", open=False, elem_id="replay"):
+            with gr.Column(scale=2), gr.Accordion("Saved runs", open=False, elem_id="replay"):
                 saved, open_saved, open_trace = _saved_runs(traces)
+            with gr.Column(scale=1, min_width=150):
+                character_count(text)
         with gr.Tabs(elem_id="tabs") as tabs:
             with gr.Tab("Live", id=LIVE_TAB):
                 speak, live = _stage("live", "Speak", "speak", "stop")

@@ -1,142 +1,155 @@
-"""What the page shows on each event, without a browser."""
+"""What the buttons start, without a browser."""
 
-import base64
+import json
 import threading
+from types import SimpleNamespace
 
 import gradio as gr
 import numpy as np
 import pytest
-import torch
 
-from app.handlers import Handlers
-from app.sounds import Sounds
-from app.studio import Studio, load_engine
-from core.engine import Engine, Settings
+from app import handlers as module
+from app.handlers import DEFAULT_OUTPUT, Handlers
+from app.orders import AUTOMATIC, DRAFT
+from app.runs import Runs
 from core.errors import ForespeakError
-from tests.fake_voice import FakeVoice, engine_pcm, fake_engine
+from core.trace import Trace
+from tests.app.conftest import finished, wait_until
+from tests.core.traces import EXAMPLE
+from tests.fake_voice import engine_pcm
 
-CONTROLS = (4, 0.8, "lossless", 0, 1.0)
+ME = SimpleNamespace(session_hash="me")
+CONTROLS = ("joe", DRAFT, "lossless", 4, 0.8, 1, 3, 1)
 
 
 @pytest.fixture
-def sounds():
-    return Sounds()
+def runs():
+    return Runs()
 
 
 @pytest.fixture
-def handlers(sounds):
-    return Handlers(Studio(fake_engine), sounds)
+def handlers(studio, runs):
+    return Handlers(studio, runs)
 
 
-def test_greets_when_the_voice_is_ready(handlers):
-    (first, early), (last, late) = handlers.greet()
-    assert [first["kind"], last["kind"]] == ["busy", "ready"]
-    assert "interactive" not in early
-    assert late["interactive"]
+def run_of(runs, value):
+    return runs.find(value["run"])
 
 
-def test_speak_mentions_the_loading_only_while_it_lasts(handlers):
-    assert "Loading" in next(handlers.speak("hello", *CONTROLS))[0]["status"]
-    list(handlers.greet())
-    assert "Loading" not in next(handlers.speak("hello", *CONTROLS))[0]["status"]
+def test_speak_names_a_run_that_speaks(handlers, runs):
+    value = handlers.speak(ME, False, DEFAULT_OUTPUT, "hello", *CONTROLS)
+    assert value["muted"] is False
+    assert finished(run_of(runs, value))[-1]["state"] == "done"
+    pcm = run_of(runs, value).lanes[0].pcm()
+    np.testing.assert_array_equal(pcm, engine_pcm("hello", seed=3))
 
 
-def test_every_sample_reaches_the_player(handlers, sounds):
-    values = [value for value, _ in handlers.speak("hello there\nand more", *CONTROLS)]
-    pieces = sounds.fetch(values[-1]["run"], 0)
-    pcm = np.frombuffer(b"".join(map(base64.b64decode, pieces)), "<i2")
-    np.testing.assert_array_equal(pcm, engine_pcm("hello there\nand more"))
-    assert values[-1]["pieces"] == len(pieces)
-    assert [value["ended"] for value in values[1:]] == [False] * len(pieces) + [True]
+@pytest.mark.parametrize(("chosen", "number"), [(DEFAULT_OUTPUT, None), (None, None), (3, 3)])
+def test_with_speakers_the_browser_is_silent(handlers, runs, monkeypatch, chosen, number):
+    asked = []
+
+    def speakers(device):
+        asked.append(device)
+        raise ForespeakError("No audio output device was found: connect one.")
+
+    monkeypatch.setattr(module, "Speakers", speakers)
+    value = handlers.speak(ME, True, chosen, "hello", *CONTROLS)
+    assert value["muted"] is True
+    end = finished(run_of(runs, value))[-1]
+    assert (end["state"], end["text"]) == (
+        "failed",
+        "No audio output device was found: connect one.",
+    )
+    assert asked == [number]
 
 
-def test_sound_is_there_before_the_run_has_ended(handlers, sounds):
-    run = handlers.speak("a rather long sentence to speak", *CONTROLS)
-    next(run)
-    value, _ = next(run)
-    assert len(sounds.fetch(value["run"], 0)) == 1
-    run.close()
+def test_race_names_a_run_of_two_lanes(handlers, runs):
+    value = handlers.race(ME, "hello", *CONTROLS)
+    finished(run_of(runs, value))
+    assert len(run_of(runs, value).lanes) == 2
 
 
-def test_the_metrics_come_last_and_hold_no_text_of_the_user(handlers):
-    *_, (_, metrics) = handlers.speak("<b>hello", *CONTROLS)
-    assert "Acceptance length" in metrics
-    assert "hello" not in metrics
+@pytest.mark.parametrize("start", ["speak", "race"])
+def test_what_is_wrong_with_the_controls_is_told_by_the_run(handlers, runs, start):
+    controls = ("hello", "joe", DRAFT, "lossless", 4, 0.8, 1, None, 1)
+    speakers = (False, DEFAULT_OUTPUT) if start == "speak" else ()
+    value = getattr(handlers, start)(ME, *speakers, *controls)
+    assert "empty" in finished(run_of(runs, value))[-1]["text"]
 
 
-@pytest.mark.parametrize("text", ["", " \n", "..."])
-def test_an_error_is_shown_and_the_next_press_works(handlers, text):
-    *_, (value, _) = handlers.speak(text, *CONTROLS)
-    assert value["kind"] == "error"
-    assert "nothing to say" in value["status"]
-    *_, (value, _) = handlers.speak("hello", *CONTROLS)
-    assert value["kind"] == "ready"
+def test_a_second_press_stops_the_first_run(handlers, runs):
+    long = "\n".join(["a long text"] * 500)
+    first = run_of(runs, handlers.speak(ME, False, DEFAULT_OUTPUT, long, *CONTROLS))
+    second = run_of(runs, handlers.race(ME, "hello", *CONTROLS))
+    assert finished(first)[-1]["state"] == "stopped"
+    assert finished(second)[-1]["state"] == "done"
 
 
-def test_an_emptied_number_is_an_error(handlers):
-    *_, (value, _) = handlers.speak("hello", 4, 0.8, "lossless", None, 1.0)
-    assert "empty" in value["status"]
+def test_a_trace_is_replayed_in_the_live_tab(handlers, runs, tmp_path):
+    path = tmp_path / "t.json"
+    EXAMPLE.save(path)
+    value, tabs = handlers.replay(ME, str(path))
+    assert tabs.selected == "live"
+    assert finished(run_of(runs, value))[-1]["state"] == "done"
 
 
-def test_the_api_gives_sound_and_metrics(handlers):
-    (rate, pcm), metrics = handlers.synthesize("hello there", *CONTROLS)
-    assert rate == 22050
-    np.testing.assert_array_equal(pcm, engine_pcm("hello there"))
-    assert metrics["tokens"] == 20
+@pytest.mark.parametrize("content", [None, "", "{}", '{"schema": 2}', "\x00"])
+def test_a_damaged_trace_is_told(handlers, runs, tmp_path, content):
+    path = tmp_path / "t.json"
+    if content is not None:
+        path.write_text(content)
+    value, _ = handlers.replay(ME, str(path))
+    end = finished(run_of(runs, value))[-1]
+    assert end["state"] == "failed"
+    assert end["text"].startswith(("t.json is", "Cannot read t.json"))
 
 
-def test_the_api_reports_errors(handlers):
-    with pytest.raises(gr.Error, match="nothing to say"):
-        handlers.synthesize("", *CONTROLS)
+def test_no_trace_chosen(handlers, runs):
+    value, _ = handlers.replay(ME, None)
+    assert "choose one" in finished(run_of(runs, value))[-1]["text"]
 
 
-def test_a_failed_load_is_tried_again():
-    loads = iter([ForespeakError("The file is damaged: restore it."), fake_engine()])
-
-    def load():
-        result = next(loads)
-        if isinstance(result, Exception):
-            raise result
-        return result
-
-    handlers = Handlers(Studio(load), Sounds())
-    assert [value["kind"] for value, _ in handlers.greet()] == ["busy", "error"]
-    assert [value["kind"] for value, _ in handlers.greet()] == ["busy", "ready"]
+def test_the_speakers_there_are(handlers, monkeypatch):
+    monkeypatch.setattr(module, "list_outputs", lambda: [("Card", 3)])
+    _, outputs = handlers.outputs()
+    assert outputs["choices"] == [("default", DEFAULT_OUTPUT), ("Card", 3)]
 
 
-def test_a_fault_of_the_program_is_shown_too(capsys):
-    handlers = Handlers(Studio(lambda: 1 // 0), Sounds())
-    *_, (value, _) = handlers.speak("hello", *CONTROLS)
-    assert value["kind"] == "error"
-    assert "ZeroDivisionError" in value["status"]
-    assert "1 // 0" in capsys.readouterr().err
+def test_no_speakers_are_told(handlers, monkeypatch):
+    def nothing():
+        raise ForespeakError("No audio output device was found: connect one.")
+
+    monkeypatch.setattr(module, "list_outputs", nothing)
+    switch, _ = handlers.outputs()
+    assert switch["interactive"] is False
+    assert "connect one" in switch["info"]
 
 
-def test_an_engine_has_spoken_before_anybody_waits_for_it(monkeypatch):
-    voice, spoken = FakeVoice(), []
-    monkeypatch.setattr(voice, "plan", lambda *a: spoken.append(a) or FakeVoice.plan(voice, *a))
-    monkeypatch.setattr(Engine, "load", lambda *_: Engine(voice, torch.device("cpu")))
-    load_engine("fake", "cpu", Settings(rate=2.0))
-    assert [rate for _, rate in spoken] == [2.0]
+class TestApi:
+    def test_it_gives_sound_trace_and_metrics(self, handlers, tmp_path):
+        (rate, pcm), trace, metrics = handlers.synthesize("hello there", *CONTROLS)
+        assert rate == 22050
+        np.testing.assert_array_equal(pcm, engine_pcm("hello there", seed=3))
+        assert metrics["tokens"] == 20
+        path = tmp_path / "t.json"
+        path.write_text(json.dumps(trace))
+        np.testing.assert_array_equal(Trace.load(path).pcm(), pcm)
 
+    @pytest.mark.parametrize(
+        ("text", "rate", "message"), [("", 1, "nothing to say"), ("hello", 9, "rate 9")]
+    )
+    def test_it_reports_errors(self, handlers, text, rate, message):
+        with pytest.raises(gr.Error, match=message):
+            handlers.synthesize(text, "joe", DRAFT, "lossless", AUTOMATIC, 0.8, 1, 3, rate)
 
-def test_many_visitors_load_the_voice_once():
-    loads = []
-    studio = Studio(lambda: loads.append(1) or fake_engine())
-    threads = [threading.Thread(target=studio.engine) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
+    def test_it_waits_in_the_same_line(self, handlers, studio):
+        done = []
+        with studio.use("joe"):
+            thread = threading.Thread(
+                target=lambda: done.append(handlers.synthesize("hello", *CONTROLS))
+            )
+            thread.start()
+            threading.Event().wait(0.2)
+            assert not done
         thread.join()
-    assert len(loads) == 1
-
-
-def test_old_runs_make_room_and_runs_do_not_mix():
-    sounds = Sounds(runs_kept=2)
-    runs = [sounds.begin() for _ in range(3)]
-    for number, run in enumerate(runs):
-        sounds.add(run, np.array([number], np.int16))
-    fetched = [sounds.fetch(run, 0) for run in runs]
-    assert [len(pieces) for pieces in fetched] == [0, 1, 1]
-    assert fetched[1] != fetched[2]
-    assert sounds.fetch(runs[2], 1) == []
+        wait_until(lambda: done)

@@ -6,6 +6,7 @@ import gradio as gr
 import pytest
 
 from app import serve
+from app.page import Page
 from core.errors import ForespeakError
 
 
@@ -26,10 +27,10 @@ def test_a_chosen_port_does_not(taken):
 
 
 def test_a_port_that_is_taken_in_the_last_moment(taken):
-    with gr.Blocks(analytics_enabled=False) as page:
+    with gr.Blocks(analytics_enabled=False) as blocks:
         pass
     with pytest.raises(ForespeakError, match=f"port {taken}: choose another"):
-        serve.start(page, "127.0.0.1", taken)
+        serve.start(Page(blocks, []), "127.0.0.1", taken)
 
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", "192.0.2.1"])

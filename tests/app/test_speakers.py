@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from app.outputs import describe_outputs
+from app.outputs import describe_outputs, list_outputs
 from app.speakers import Speakers
 from core.errors import ForespeakError
 
@@ -43,8 +43,8 @@ class Card:
             OutputStream=self.open,
         )
 
-    def query_devices(self, kind=None):
-        if kind and not self.devices:
+    def query_devices(self, device=None, kind=None):
+        if kind and (not self.devices or device not in (None, 3)):
             raise PortAudioError("Error querying device -1")
         return self.device if kind else self.devices
 
@@ -52,7 +52,8 @@ class Card:
         if samplerate not in self.rates:
             raise PortAudioError("Invalid sample rate")
 
-    def open(self, samplerate, callback, finished_callback, **_):
+    def open(self, samplerate, device, callback, finished_callback, **_):
+        self.opened = device
         if samplerate not in self.rates:
             raise PortAudioError("Device unavailable")
         self.rate, self._callback, self._finished = samplerate, callback, finished_callback
@@ -60,6 +61,9 @@ class Card:
 
     def abort(self):
         self.aborted = True
+
+    def pull_out(self):
+        self._finished()
 
     def play_block(self):
         out = np.full((self.BLOCK, 1), 99, np.int16)
@@ -148,6 +152,51 @@ def test_no_portaudio(monkeypatch):
     monkeypatch.setattr(sys, "meta_path", [Finder(), *sys.meta_path])
     with pytest.raises(ForespeakError, match="libportaudio2"):
         Speakers()
+
+
+def test_a_device_that_is_gone(card):  # noqa: ARG001
+    Speakers(3)
+    with pytest.raises(ForespeakError, match="No audio output device"):
+        Speakers(4)
+
+
+def test_the_chosen_device_plays(card):
+    Speakers(3).begin(22050)
+    assert card.opened == 3
+
+
+def test_who_waits_can_look_at_something_else_meanwhile(card):
+    speakers = Speakers()
+    speakers.begin(22050)
+    speakers.write(np.ones(100, np.int16))
+    speakers.complete()
+    heard = [speakers.wait(0)]
+    for _ in range(2):
+        card.play_block()
+        heard.append(speakers.wait(0))
+    assert heard == [False, False, True]
+    assert sum(card.heard) == 100
+
+
+@pytest.mark.parametrize("use", [lambda s: s.write(np.ones(100, np.int16)), lambda s: s.wait(0)])
+def test_a_device_that_is_pulled_out(card, use):
+    speakers = Speakers()
+    speakers.begin(22050)
+    card.pull_out()
+    with pytest.raises(ForespeakError, match="Card stopped playing"), speakers:
+        use(speakers)
+    assert card.aborted
+
+
+def test_list_outputs(card):
+    card.devices.append({"name": "Microphone", "index": 4, "max_output_channels": 0})
+    assert list_outputs() == [("Card", 3)]
+
+
+def test_list_outputs_where_there_is_none(card):
+    card.devices = []
+    with pytest.raises(ForespeakError, match="No audio output device"):
+        list_outputs()
 
 
 def test_describe_outputs(card):

@@ -1,0 +1,63 @@
+"""What the controls ask for."""
+
+import pytest
+
+from app.orders import AUTOMATIC, DRAFT, LONGEST_TEXT, NO_DRAFT, Order
+from core.engine import Settings
+from core.errors import ForespeakError
+from core.sampling import Sampling
+
+CONTROLS = {
+    "text": "hello",
+    "voice": "joe",
+    "draft": DRAFT,
+    "rule": "same-seed",
+    "gamma": AUTOMATIC,
+    "temperature": 1,
+    "top_p": 0.9,
+    "seed": 7,
+    "rate": 2,
+}
+
+
+def order(**changes):
+    return Order.from_controls(**CONTROLS | changes)
+
+
+def test_every_control_reaches_the_engine():
+    expected = Settings(Sampling(1.0, 0, 0.9), "same-seed", 3, 7, 2.0)
+    assert order(gamma=3).settings(automatic_gamma=5) == expected
+
+
+@pytest.mark.parametrize(
+    ("draft", "gamma", "live", "race"),
+    [(DRAFT, AUTOMATIC, 5, 5), (DRAFT, 3, 3, 3), (NO_DRAFT, 3, 0, 5), (NO_DRAFT, AUTOMATIC, 0, 5)],
+)
+def test_gamma(draft, gamma, live, race):
+    chosen = order(draft=draft, gamma=gamma)
+    assert chosen.settings(5).gamma == live
+    assert chosen.drafted(5).gamma == race
+    assert chosen.baseline().gamma == 0
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_an_empty_control_is_refused(name):
+    with pytest.raises(ForespeakError, match="empty"):
+        order(**{name: None})
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        ({"voice": "nobody"}, "nobody"),
+        ({"rule": "guess"}, "guess"),
+        ({"temperature": 9}, "Temperature"),
+        ({"top_p": 0}, "Top-p"),
+        ({"rate": 3}, "rate 3"),
+        ({"gamma": 17}, "γ 17"),
+        ({"text": "a" * (LONGEST_TEXT + 1)}, "20001 characters"),
+    ],
+)
+def test_what_is_out_of_range_is_refused(change, part):
+    with pytest.raises(ForespeakError, match=part):
+        order(**change)
