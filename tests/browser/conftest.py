@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from app.page import build_page
 from app.serve import pick_port, start
+from app.studio import Studio
+from tests.browser.pages import SlowVoice, wait_for_status
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
@@ -21,6 +24,11 @@ FLAGS = (
 )
 MODULES = Path(__file__).parents[2] / "assets/page"
 NOWHERE = "http://forespeak.test/"
+
+
+def find_chromium():
+    """The path of a Chromium, or None."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 @contextmanager
@@ -37,7 +45,7 @@ def served(page):
 def browser():
     """Chromium; skips where there is none."""
     playwright = pytest.importorskip("playwright.sync_api")
-    program = next(filter(None, map(shutil.which, NAMES)), None)
+    program = find_chromium()
     if not program:
         pytest.skip("no Chromium here")
     with playwright.sync_playwright() as runner:
@@ -68,4 +76,35 @@ def blank(browser):
     page.goto(NOWHERE)
     yield page
     page.close()
+    assert errors == []
+
+
+@pytest.fixture(scope="session")
+def voice():
+    """The fake voice behind `url`, once it is ready: from then on it takes its time."""
+    return SlowVoice()
+
+
+@pytest.fixture(scope="session")
+def url(voice):
+    """The whole page with the fake voice; one server for all tests that want it."""
+    studio = Studio(lambda _: voice.engine())
+    studio.ready("joe")
+    voice.pause = 0.1
+    with served(build_page(studio, "joe")) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser, url):
+    """The page, ready; at the end it must have raised nothing and asked no other server."""
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    foreign, errors = [], []
+    page.on("request", lambda r: r.url.startswith(("http", "ws")) and foreign.append(r.url))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(url)
+    wait_for_status(page, "Ready.")
+    yield page
+    page.close()
+    assert [address for address in foreign if not address.startswith(url)] == []
     assert errors == []
