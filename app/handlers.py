@@ -10,7 +10,7 @@ import numpy as np
 from app.orders import Order
 from app.outputs import list_outputs
 from app.replay import replay
-from app.runs import Run, Runs
+from app.runs import Run, Runs, Work
 from app.speakers import Speakers
 from app.speaking import live, race
 from app.studio import Studio
@@ -27,9 +27,11 @@ DEFAULT_OUTPUT = -1  # stands for "whatever the system plays on": None is no val
 class Handlers:
     """Listeners of one page. A visitor has one run at a time: a new one stops the one before."""
 
-    def __init__(self, studio: Studio, runs: Runs):
+    def __init__(self, studio: Studio, runs: Runs, saved: dict[str, Path]):
+        """saved: the traces that can be opened by name."""
         self._studio = studio
         self._runs = runs
+        self._saved = saved
 
     def speak(
         self, request: gr.Request, speakers: bool, device: int | None, *controls: Any
@@ -50,16 +52,19 @@ class Handlers:
         )
         return {"run": run, "muted": False}
 
-    def replay(self, request: gr.Request, path: str | None) -> tuple[StageValue, gr.Tabs]:
-        """Open a trace, and show the tab that it appears in."""
+    def replay_saved(self, request: gr.Request, name: str | None) -> tuple[StageValue, gr.Tabs]:
+        """Open a trace that came with the program."""
 
         def work(run: Run) -> str:
-            if path is None:
+            if name not in self._saved:
                 raise ForespeakError("No saved run is chosen: choose one from the list.")
-            return replay(run, Path(path))
+            return replay(run, self._saved[name])
 
-        value = {"run": self._start(work, request), "muted": False}
-        return value, gr.Tabs(selected=LIVE_TAB)
+        return self._show(work, request)
+
+    def replay_file(self, request: gr.Request, path: str) -> tuple[StageValue, gr.Tabs]:
+        """Open a trace that somebody uploaded."""
+        return self._show(lambda run: replay(run, Path(path)), request)
 
     def outputs(self) -> tuple[Any, Any]:
         """When the page opens: the loudspeakers' switch and list, of what is there now."""
@@ -101,5 +106,9 @@ class Handlers:
         sound = trace.sample_rate, pcm
         return sound, asdict(trace.with_sound(pcm)), asdict(lane.metrics())
 
-    def _start(self, work: Any, request: gr.Request) -> str:
+    def _show(self, work: Work, request: gr.Request) -> tuple[StageValue, gr.Tabs]:
+        """Start a run, and turn to the tab that shows it."""
+        return {"run": self._start(work, request), "muted": False}, gr.Tabs(selected=LIVE_TAB)
+
+    def _start(self, work: Work, request: gr.Request) -> str:
         return self._runs.start(work, request.session_hash).id

@@ -50,11 +50,12 @@ def build_page(studio: Studio, voice: str, traces: Path = ASSETS / "traces") -> 
     """The page over a studio; voice: the one it begins with; traces: the folder of its saved
     runs."""
     runs = Runs()
-    blocks = _lay_out(Handlers(studio, runs), voice, traces)
+    saved = {path.stem: path for path in sorted(traces.glob("*.json"))}
+    blocks = _lay_out(Handlers(studio, runs, saved), voice, list(saved))
     return Page(blocks, build_routes(studio, voice, runs, ASSETS / "page"))
 
 
-def _lay_out(handlers: Handlers, voice: str, traces: Path) -> gr.Blocks:
+def _lay_out(handlers: Handlers, voice: str, traces: list[str]) -> gr.Blocks:
     # Without analytics_enabled=False Gradio would report to its makers at every start.
     with gr.Blocks(
         title="Forespeak", analytics_enabled=False, fill_width=True, delete_cache=(OLD, OLD)
@@ -83,8 +84,8 @@ def _lay_out(handlers: Handlers, voice: str, traces: Path) -> gr.Blocks:
         # decided in the run. Stop is a route, which the page's scripts ask themselves.
         speak.click(handlers.speak, [*speakers, *order], live, api_name="run", **QUIET)
         start_race.click(handlers.race, order, race, **QUIET)
-        open_saved.click(handlers.replay, saved, [live, tabs], **QUIET)
-        open_trace.upload(handlers.replay, open_trace, [live, tabs], **QUIET)
+        open_saved.click(handlers.replay_saved, saved, [live, tabs], **QUIET)
+        open_trace.upload(handlers.replay_file, open_trace, [live, tabs], **QUIET)
         text.submit(None, js=PRESS, **QUIET)
         page.load(handlers.outputs, None, speakers, **QUIET)
         _api(handlers, order)
@@ -102,12 +103,11 @@ def _stage(module: str, label: str, start_id: str, stop_id: str) -> tuple[gr.But
     return start, stage
 
 
-def _saved_runs(folder: Path) -> tuple[gr.Dropdown, gr.Button, gr.UploadButton]:
-    """Traces that came with the program, and a way to open others."""
-    traces = [(path.stem.replace("-", " "), str(path)) for path in sorted(folder.glob("*.json"))]
+def _saved_runs(traces: list[str]) -> tuple[gr.Dropdown, gr.Button, gr.UploadButton]:
+    """Traces that came with the program, by name, and a way to open others."""
     saved = gr.Dropdown(
-        traces,
-        value=traces[0][1] if traces else None,
+        [(name.replace("-", " "), name) for name in traces],
+        value=traces[0] if traces else None,
         label="Saved run",
         info="Shown as it was measured, without any model.",
         elem_id="saved",

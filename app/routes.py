@@ -16,7 +16,8 @@ from app.studio import Studio
 
 LOOK = 0.025  # seconds between looks at a run's log
 FRESH = {"Cache-Control": "no-cache"}
-# A proxy that collects lines before it passes them on would hold back the sound.
+# Whoever collects lines before passing them on would hold back the sound: proxies are told not
+# to, and Gradio compresses only what has a file's extension in its address.
 STREAMED = {"Cache-Control": "no-cache, no-store", "X-Accel-Buffering": "no"}
 
 

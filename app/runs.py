@@ -85,6 +85,10 @@ class Run:
                 self._left = time.monotonic()
 
 
+Work = Callable[[Run], str]
+"""What a run does: it writes the lines, and returns the text of the last one."""
+
+
 class Runs:
     """All runs that can still be asked for; the oldest that have ended make room for new ones."""
 
@@ -92,8 +96,8 @@ class Runs:
         self._runs: dict[str, Run] = {}
         self._lock = threading.Lock()
 
-    def start(self, work: Callable[[Run], str], owner: str | None = None) -> Run:
-        """Let a thread do the work, which returns the text of the last line.
+    def start(self, work: Work, owner: str | None = None) -> Run:
+        """Let a thread do the work.
 
         owner: whose run it is; a former one of the same owner is stopped.
         """
@@ -114,7 +118,7 @@ class Runs:
         return self._runs.get(id)
 
 
-def _work(run: Run, work: Callable[[Run], str]) -> None:
+def _work(run: Run, work: Work) -> None:
     try:
         run.end("done", work(run))
     except Stopped:

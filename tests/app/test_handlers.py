@@ -12,6 +12,7 @@ from app import handlers as module
 from app.handlers import DEFAULT_OUTPUT, Handlers
 from app.orders import AUTOMATIC, DRAFT
 from app.runs import Runs
+from app.studio import Studio
 from core.errors import ForespeakError
 from core.trace import Trace
 from tests.app.conftest import finished, wait_until
@@ -29,7 +30,7 @@ def runs():
 
 @pytest.fixture
 def handlers(studio, runs):
-    return Handlers(studio, runs)
+    return Handlers(studio, runs, {})
 
 
 def run_of(runs, value):
@@ -85,11 +86,25 @@ def test_a_second_press_stops_the_first_run(handlers, runs):
     assert finished(second)[-1]["state"] == "done"
 
 
-def test_a_trace_is_replayed_in_the_live_tab(handlers, runs, tmp_path):
+@pytest.fixture
+def path(tmp_path):
     path = tmp_path / "t.json"
     EXAMPLE.save(path)
-    value, tabs = handlers.replay(ME, str(path))
+    return path
+
+
+def test_an_uploaded_trace_is_replayed_in_the_live_tab(handlers, runs, path):
+    value, tabs = handlers.replay_file(ME, str(path))
     assert tabs.selected == "live"
+    assert finished(run_of(runs, value))[-1]["state"] == "done"
+
+
+def test_a_saved_trace_is_replayed_without_any_engine(runs, path):
+    def load(_):
+        raise ForespeakError("The file is damaged: restore it.")
+
+    handlers = Handlers(Studio(load), runs, {"two sentences": path})
+    value, _ = handlers.replay_saved(ME, "two sentences")
     assert finished(run_of(runs, value))[-1]["state"] == "done"
 
 
@@ -98,14 +113,15 @@ def test_a_damaged_trace_is_told(handlers, runs, tmp_path, content):
     path = tmp_path / "t.json"
     if content is not None:
         path.write_text(content)
-    value, _ = handlers.replay(ME, str(path))
+    value, _ = handlers.replay_file(ME, str(path))
     end = finished(run_of(runs, value))[-1]
     assert end["state"] == "failed"
     assert end["text"].startswith(("t.json is", "Cannot read t.json"))
 
 
-def test_no_trace_chosen(handlers, runs):
-    value, _ = handlers.replay(ME, None)
+@pytest.mark.parametrize("name", [None, "other", "../t"])
+def test_a_trace_that_is_not_among_the_saved_ones(runs, studio, path, name):
+    value, _ = Handlers(studio, runs, {"t": path}).replay_saved(ME, name)
     assert "choose one" in finished(run_of(runs, value))[-1]["text"]
 
 
