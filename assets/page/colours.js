@@ -86,15 +86,10 @@ const SHAPES = {
   },
 };
 
-/** [offset, height] as shares of the cell, by kind, for cells too narrow for a shape. */
-const MARKS = {
-  accepted: [0, 1],
-  rejected: [0, 1],
-  corrected: [0, 1],
-  bonus: [0.25, 0.5],
-  plain: [0.35, 0.3],
-  pending: [0.45, 0.1],
-};
+/** Share of the cell's height by kind, around its middle, where it is too narrow for a shape. */
+const MARKS = { accepted: 1, rejected: 1, corrected: 1, bonus: 0.5, plain: 0.4, pending: 0.1 };
+const PALE = new Set(["corrected", "plain"]); // these need dark ends to be seen on white
+const RIM = 2; // px
 
 export const KINDS = Object.keys(SHAPES);
 
@@ -105,8 +100,7 @@ export const KINDS = Object.keys(SHAPES);
 export function drawCells(context, colours, kind, boxes) {
   if (!boxes.length) return;
   if (boxes[2] < ROOM_FOR_SHAPES) {
-    const [offset, share] = MARKS[kind];
-    fillBoxes(context, colours[kind], boxes, offset, share);
+    drawMarks(context, colours, kind, boxes);
     return;
   }
   const { trace, paint } = SHAPES[kind];
@@ -123,15 +117,21 @@ export function inkOn(kind, colours) {
   return kind === "bonus" || kind === "plain" ? colours.onLight : colours.ink;
 }
 
+function drawMarks(context, colours, kind, boxes) {
+  const share = MARKS[kind];
+  if (PALE.has(kind)) fillBoxes(context, colours.outline, boxes, share);
+  fillBoxes(context, colours[kind], boxes, share, PALE.has(kind) ? RIM : 0);
+}
+
 /**
- * Fills a part of each box: from `offset` of its height, `share` of it high. One by one, which is
- * many times faster than one path of them all where the processor draws.
+ * Fills the middle of each box: `share` of its height, less `rim` px at both ends. One by one, which
+ * is many times faster than one path of them all where the processor draws.
  */
-export function fillBoxes(context, colour, boxes, offset = 0, share = 1) {
+export function fillBoxes(context, colour, boxes, share = 1, rim = 0) {
   context.fillStyle = colour;
   for (let i = 0; i < boxes.length; i += 4) {
-    const height = boxes[i + 3];
-    context.fillRect(boxes[i], boxes[i + 1] + offset * height, boxes[i + 2], share * height);
+    const height = share * boxes[i + 3] - 2 * rim;
+    context.fillRect(boxes[i], boxes[i + 1] + (boxes[i + 3] - height) / 2, boxes[i + 2], height);
   }
 }
 

@@ -32,7 +32,7 @@ const TILES = [
   {
     name: "speedup",
     label: "Speed-up",
-    hint: "over the baseline here",
+    hint: "times the baseline",
     value: (run) => (speedup(run) ? `${speedup(run).toFixed(2)}×` : NONE),
   },
 ];

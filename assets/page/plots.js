@@ -193,12 +193,16 @@ export class Acceptance {
       const end = drawLine(plot, colour, dash, (metrics) => metrics.per_codebook[q]);
       if (end) ends.push({ text: `${q + 1}`, colour, ...end });
     }
-    spread(ends, top + type * 0.4, bottom - type * 0.4, type * 0.95);
     context.font = font;
     context.textAlign = "left";
     context.textBaseline = "middle";
-    for (const { text, colour, x, y } of ends) {
-      const left = Math.min(x + 4, style.width - type);
+    if (run.header?.gamma === 0) {
+      context.fillStyle = colours.muted;
+      context.fillText("no draft: nothing to accept", style.gutter + type, (top + bottom) / 2);
+    }
+    spread(ends, top + type * 0.4, bottom - type * 0.4, type * 0.95);
+    for (const { text, colour, x, y, column } of ends) {
+      const left = Math.min(x + 4, style.width - 2 * type) + column * type;
       context.fillStyle = colours.ground;
       context.fillRect(left - 2, y - type * 0.45, type * 0.8, type * 0.9);
       context.fillStyle = colour;
@@ -260,17 +264,19 @@ function drawUnderrun({ context, style, top, bottom }, x, seconds) {
   context.fillText(text, x + type * 0.4, top);
 }
 
-/** Moves labels apart vertically until none covers another. */
+/** Moves labels apart vertically until none covers another, in two columns where one is too short. */
 function spread(ends, top, bottom, distance) {
+  const columns = (ends.length - 1) * distance > bottom - top ? 2 : 1;
   ends.sort((a, b) => a.y - b.y);
+  ends.forEach((end, i) => (end.column = i % columns));
   let next = top;
   for (const end of ends) {
     end.y = Math.max(end.y, next);
-    next = end.y + distance;
+    next = end.y + distance / columns;
   }
   let limit = bottom;
   for (const end of ends.toReversed()) {
     end.y = Math.min(end.y, limit);
-    limit = end.y - distance;
+    limit = end.y - distance / columns;
   }
 }
