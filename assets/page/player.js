@@ -222,7 +222,7 @@ export class Player {
       this.#sources.delete(source);
       this.#fill();
     };
-    source.start(at / this.#rate);
+    source.start(seconds(at, this.#rate));
     this.#sources.add(source);
     this.segments.push({ start, samples, at });
     this.#next += samples;
@@ -284,6 +284,13 @@ export class Player {
     this.#told = state;
     this.onchange?.(state);
   }
+}
+
+// When a sample is due. A time that lies before its sample by a rounding error would make Chromium
+// interpolate.
+function seconds(sample, rate) {
+  const exact = sample / rate;
+  return exact * rate < sample ? exact * (1 + Number.EPSILON) : exact;
 }
 
 // A refused rate costs the gapless start: such sound plays once it is complete.
