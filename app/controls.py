@@ -23,6 +23,9 @@ def text_box() -> gr.Textbox:
     return gr.Textbox(
         EXAMPLES[0],
         label="Text",
+        show_label=False,  # for screen readers: it would cost a line of the stage
+        container=False,
+        placeholder="Type what to say",
         lines=2,
         max_lines=2,
         max_length=LONGEST_TEXT,

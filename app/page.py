@@ -67,7 +67,10 @@ def _lay_out(handlers: Handlers, voice: str, traces: list[str]) -> gr.Blocks:
         )
         text = text_box()
         with gr.Row(elem_id="options"):
-            with gr.Column(scale=5), gr.Accordion("Settings", open=False, elem_id="settings"):
+            with (
+                gr.Column(scale=5),
+                gr.Accordion("Settings and examples", open=False, elem_id="settings"),
+            ):
                 order = [text, *settings_controls(voice)]
                 speakers = speaker_controls()
                 gr.Examples([[example] for example in EXAMPLES], text, label="Examples")
