@@ -24,26 +24,26 @@ export class Graphs {
    */
   draw(run, view, playhead, heard) {
     const style = this.#surface.style();
-    const { width, lane, type, gutter, colours } = style;
+    const { width, row, type, gutter, colours } = style;
     if (!width) return;
     view.gutter = gutter;
-    const height = this.#lanes.length * lane + Math.round(type * 1.8);
+    const height = this.#lanes.length * row + Math.round(type * 1.8);
     const context = this.#surface.clear(height);
     drawAxis(context, style, view, height);
     this.#lanes.forEach((each, i) => {
-      const plot = { context, style, view, run, heard, top: i * lane + 8, bottom: (i + 1) * lane - 8 };
+      const plot = { context, style, view, run, heard, top: i * row + 8, bottom: (i + 1) * row - 8 };
       const top = each.top(plot);
       drawTitle(plot, each, top);
       context.save();
       context.beginPath();
-      context.rect(gutter, i * lane, width - gutter, lane);
+      context.rect(gutter, i * row, width - gutter, row);
       context.clip();
       each.draw({ ...plot, yAt: (value) => yAt(plot, value / top) });
       context.restore();
       context.fillStyle = colours.faint;
-      context.fillRect(0, (i + 1) * lane - 1, width, 1);
+      context.fillRect(0, (i + 1) * row - 1, width, 1);
     });
-    playheadLine(context, style, { height: this.#lanes.length * lane, gutter }, view.xAt(playhead));
+    playheadLine(context, style, { height: this.#lanes.length * row, gutter }, view.xAt(playhead));
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { palette } from "./colours.js";
 
+const ROW = 40; // px, where the style sheet does not say
 const NARROW = 700; // px; below it the gutter has short labels
 
 export class Surface {
@@ -18,11 +19,11 @@ export class Surface {
   }
 
   /**
-   * Sizes in px and colours: width, gutter, narrow, type (height of text), row, lane, font, colours.
-   * They are read anew only after the width or a class of the body changed.
+   * Sizes in px and colours: width, gutter, type (height of text), row (height of a line), fonts,
+   * colours. They are read anew only after the size or a class of the body changed.
    */
   style() {
-    const key = `${this.#width} ${document.body.className}`;
+    const key = `${this.#width} ${window.innerHeight} ${document.body.className}`;
     if (key !== this.#key) {
       this.#key = key;
       this.#style = read(this.canvas, this.#width);
@@ -48,16 +49,14 @@ export class Surface {
 
 function read(canvas, width) {
   const css = getComputedStyle(canvas);
-  const size = (name, otherwise) => parseFloat(css.getPropertyValue(name)) || otherwise;
-  const type = size("--type", 14);
+  const type = parseFloat(css.fontSize);
   const narrow = width < NARROW;
-  const family = css.fontFamily || "sans-serif";
+  const family = css.fontFamily;
   return {
     width,
     narrow,
     type,
-    row: size("--row", 38),
-    lane: size("--lane", 66),
+    row: parseFloat(css.lineHeight) || ROW,
     gutter: Math.round(type * (narrow ? 5.6 : 12)),
     colours: palette(canvas),
     font: `${type}px ${family}`,
