@@ -104,9 +104,10 @@ export class Stage {
     this.invalidate();
   }
 
-  /** keep: the view stays where it is. */
+  /** What has ended stays silent until `toggle`. keep: the view stays where it is. */
   seek(seconds, keep = false) {
     if (this.clock) return;
+    if (this.player.state === "ended") this.player.pause();
     this.player.seek(Math.min(Math.max(0, seconds), this.duration));
     this.sought ||= !keep;
     this.invalidate();

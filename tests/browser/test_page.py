@@ -1,218 +1,287 @@
-"""The page in a real browser and through its API, with the fake voice."""
+"""The Live tab in a real browser, with the fake voice."""
 
-import json
 import time
 import wave
 
 import numpy as np
 import pytest
 
-from app.page import build_page
-from app.studio import Studio
-from core.engine import Engine
-from tests.browser.conftest import served
-from tests.fake_voice import FakeVoice, engine_pcm, fake_engine
+from tests.browser.pages import (
+    EVENTS,
+    LIVE,
+    LONG,
+    finish,
+    held_pcm,
+    live_header,
+    speak,
+    still_speaks,
+    synthesized,
+    wait_for_sound,
+    wait_for_status,
+)
 
 pytestmark = pytest.mark.browser
-SOUND = "**/component_server**"  # where the player asks for sound
 HOSTILE = "<img src=x onerror='window.hacked = 1'> ${window.hacked = 2} {{hacked}} C:\\users"
+# Keeps what a player gives to its context's destination: tape.pieces, with the context's clock.
+TAPE = """async () => {
+  const { Player } = await import(new URL("forespeak/page/player.js", document.baseURI));
+  const opener = new Player();
+  opener.begin(22050);
+  const { context } = opener.output;
+  opener.close();
+  const worklet = `registerProcessor("tape", class extends AudioWorkletProcessor {
+    process([[samples]]) {
+      if (samples) this.port.postMessage({ frame: currentFrame, samples: samples.slice() });
+      return true;
+    }
+  })`;
+  const script = new Blob([worklet], { type: "text/javascript" });
+  await context.audioWorklet.addModule(URL.createObjectURL(script));
+  const tape = (window.tape = { pieces: [], pcm: null });
+  tape.pcm = () => {
+    const start = tape.pieces[0]?.frame ?? 0;
+    const last = tape.pieces.at(-1);
+    const all = new Float32Array(last ? last.frame + last.samples.length - start : 0);
+    tape.pieces.forEach(({ frame, samples }) => all.set(samples, frame - start));
+    return Array.from(all, (sample) => Math.round(32767 * sample));
+  };
+  const connect = AudioNode.prototype.connect;
+  AudioNode.prototype.connect = function (to, ...more) {
+    if (to === context.destination) {
+      const node = new AudioWorkletNode(context, "tape", { numberOfOutputs: 0 });
+      node.port.onmessage = ({ data }) => tape.pieces.push(data);
+      connect.call(this, node);
+    }
+    return connect.call(this, to, ...more);
+  };
+}"""
 
 
-class SlowVoice(FakeVoice):
-    """Takes its time over each sentence, and counts those it began."""
-
-    begun = 0
-
-    def target(self, plan):
-        self.begun += 1
-        time.sleep(0.1)
-        return super().target(plan)
-
-
-@pytest.fixture(scope="module")
-def voice():
-    return SlowVoice()
+def trace_cells(trace):
+    """(token, kind) of every cell, from the rounds of a trace."""
+    cells = []
+    for round_ in trace.rounds:
+        cells += [(token, "accepted") for token in round_.draft_tokens[: round_.accepted]]
+        rejected = round_.accepted < len(round_.draft_tokens)
+        last = "corrected" if rejected else "bonus" if round_.draft_tokens else "plain"
+        cells.append((round_.next_token, last))
+    return cells
 
 
-@pytest.fixture(scope="module")
-def url(voice):
-    with served(build_page(Studio(lambda: Engine(voice, fake_engine().device)))) as address:
-        yield address
+def page_cells(page):
+    cells = page.evaluate(
+        f"""(({{ run }}) => Array.from({{ length: run.spoken }}, (_, n) => {{
+          const {{ token, kind }} = run.cell(Math.floor(n / run.Q), n % run.Q);
+          return [token, kind];
+        }}))({LIVE})"""
+    )
+    return [tuple(cell) for cell in cells]
 
 
-@pytest.fixture
-def page(browser, url):
-    """The page, ready; at the end it must have raised nothing and asked no other server."""
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
-    foreign, errors = [], []
-    page.on("request", lambda r: r.url.startswith(("http", "ws")) and foreign.append(r.url))
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(url)
-    page.wait_for_selector("#player [data-kind=ready]")
-    yield page
-    page.close()
-    assert [address for address in foreign if not address.startswith(url)] == []
-    assert errors == []
-
-
-def speak(page, text):
-    page.fill("textarea", text)
-    page.click("#speak")
-
-
-def finish(page):
-    page.wait_for_function("document.querySelector('#player .status').textContent == 'Done.'")
-    page.wait_for_function("!document.querySelector('#player .again').disabled")
-
-
-def player_pcm(page):
-    """int16 samples that the player holds."""
-    find = "[...document.querySelectorAll('#player *')].find((e) => e.player).player"
-    return np.array(page.evaluate(f"Array.from({find}.pcm())"), np.int16)
-
-
-class TestPage:
-    def test_the_player_gets_the_engines_samples_and_plays_them(self, page):
-        speak(page, "hello there\nand then some more")
+class TestSpeaking:
+    def test_what_is_heard_and_shown_is_what_the_engine_made(self, page):
+        page.mouse.click(640, 5)
+        page.evaluate(TAPE)
+        text = "hello there and then some more"
+        speak(page, text)
         finish(page)
-        np.testing.assert_array_equal(
-            player_pcm(page), engine_pcm("hello there\nand then some more")
-        )
-        assert "Acceptance length" in page.inner_text("#metrics")
-        page.wait_for_function("document.querySelector('#player .heard').value > 0.5")
+        pcm, trace = synthesized(text, live_header(page))
+        np.testing.assert_array_equal(held_pcm(page), pcm)
+        assert page_cells(page) == trace_cells(trace)
+        wait_for_status(page, "Done.")
+        heard = np.trim_zeros(np.array(page.evaluate("tape.pcm()"), np.int16))
+        np.testing.assert_array_equal(heard, np.trim_zeros(pcm))
+        assert page.evaluate(f"{LIVE}.player.underruns") == []
+
+    def test_numbers_are_those_of_the_log(self, page):
+        speak(page, "hello there")
+        finish(page)
+        metrics = page.evaluate(f"{LIVE}.run.metrics")
+        wait_for_status(page, "Done.")
+        shown = page.inner_text(".live .numbers")
+        assert f"{metrics['acceptance_length']:.2f}" in shown
+        assert f"{metrics['rtf']:.2f}" in shown
+        assert f"{metrics['ttfa_s'] * 1000:.0f} ms" in shown
+        assert "lossless" in shown
 
     def test_sound_begins_before_synthesis_ends(self, page):
-        speak(page, "\n".join(["a long text"] * 40))
-        page.wait_for_function("document.querySelector('#player .heard').value > 0.2")
-        assert page.inner_text("#player .status").startswith("Speaking")
+        speak(page, LONG)
+        wait_for_sound(page)
+        assert not page.evaluate(f"{LIVE}.run.finished")
+        assert page.inner_text(".live .status").startswith("Speaking")
         page.click("#stop")
 
-    def test_stop_ends_the_run_and_the_sound_and_the_next_press_works(self, page, voice):
-        speak(page, "\n".join(["a long text"] * 100))
-        page.wait_for_function("document.querySelector('#player .heard').value > 0.2")
-        page.click("#stop")
-        page.wait_for_function(
-            "document.querySelector('#player .status').textContent == 'Stopped.'"
-        )
-        time.sleep(0.5)
-        begun = voice.begun
-        time.sleep(1)
-        assert voice.begun == begun
-        assert page.inner_text("#player .status") == "Stopped."
+    def test_play_pause_seek_and_level(self, page):
+        speak(page, "hello there and then some more of this")
+        finish(page)
+        page.click(".live .play")
+        page.wait_for_function(f"{LIVE}.player.state === 'paused'")
+        page.evaluate(f"{LIVE}.seek(0.5)")
+        page.wait_for_function("document.querySelector('.live .clock').textContent[2] === '5'")
+        page.locator(".live .level").fill("0.25")
+        assert page.evaluate(f"{LIVE}.player.gain") == 0.25
+        page.click(".live .play")
+        wait_for_status(page, "Done.")
+        page.click(".live .play")
+        wait_for_status(page, "Playing")
+        assert page.evaluate(f"{LIVE}.position") < 0.5
+
+    def test_files_of_the_run(self, page, tmp_path):
         speak(page, "hello")
         finish(page)
-        np.testing.assert_array_equal(player_pcm(page), engine_pcm("hello"))
-
-    def test_sound_that_comes_after_stop_is_not_played(self, page):
-        held = []
-        page.route(SOUND, lambda route: held.append(route))
-        speak(page, "\n".join(["a long text"] * 100))
-        while not held:
-            page.wait_for_timeout(50)
+        page.click(".live .exports summary")
+        with page.expect_download() as download:
+            page.click("text=Sound (WAV)")
+        download.value.save_as(tmp_path / "x.wav")
+        with wave.open(str(tmp_path / "x.wav")) as file:
+            saved = np.frombuffer(file.readframes(file.getnframes()), "<i2")
+        np.testing.assert_array_equal(saved, held_pcm(page))
+        speak(page, LONG)
+        page.wait_for_function(f"{LIVE}.toolbar.exports.element.inert")
         page.click("#stop")
-        page.wait_for_function(
-            "document.querySelector('#player .status').textContent == 'Stopped.'"
-        )
+
+
+class TestRunsEnd:
+    def test_stop_ends_the_run_and_the_sound_and_the_next_press_works(self, page, voice):
+        speak(page, LONG)
+        wait_for_sound(page)
+        page.click("#stop")
+        wait_for_status(page, "Stopped.")
+        assert not still_speaks(voice)
+        assert page.evaluate(f"{LIVE}.player.state") != "playing"
+        speak(page, "hello")
+        finish(page)
+        pcm, _ = synthesized("hello", live_header(page))
+        np.testing.assert_array_equal(held_pcm(page), pcm)
+
+    def test_what_comes_after_stop_is_neither_heard_nor_shown(self, page):
+        held = []
+        page.route(EVENTS, lambda route: held.append(route))
+        speak(page, LONG)
+        while not held:
+            page.wait_for_timeout(20)
+        page.click("#stop")
+        wait_for_status(page, "Stopped.")
         for route in held:
             route.continue_()
-        page.wait_for_timeout(500)
-        assert len(player_pcm(page)) == 0
-        assert page.inner_text("#player .clock") == "0.0 s"
+        page.wait_for_timeout(300)
+        assert len(held_pcm(page)) == 0
+        assert page.evaluate(f"{LIVE}.run.header") is None
+        assert page.inner_text(".live .status") == "Stopped."
 
-    def test_a_request_that_fails_is_repeated(self, page):
-        failed = []
+    def test_a_stop_before_the_run_is_known_stops_it(self, page, voice):
+        page.fill("#text textarea", LONG)
+        page.evaluate("for (const id of ['speak', 'stop']) document.getElementById(id).click()")
+        page.wait_for_function("!document.querySelector('#speak').disabled")
+        assert not still_speaks(voice)
+        assert page.evaluate(f"{LIVE}.run.header") is None
 
-        def fail_once(route):
-            if failed:
-                route.continue_()
-            else:
-                failed.append(route)
-                route.abort()
-
-        page.route(SOUND, fail_once)
-        speak(page, "hello")
-        finish(page)
-        np.testing.assert_array_equal(player_pcm(page), engine_pcm("hello"))
-        assert failed
+    def test_a_reload_stops_the_run(self, page, voice):
+        speak(page, LONG)
+        wait_for_sound(page)
+        page.reload()
+        wait_for_status(page, "Ready.")
+        assert not still_speaks(voice)
+        assert page.is_enabled("#speak")
 
     def test_a_second_press_does_not_queue_a_second_run(self, page, voice):
         begun = voice.begun
-        page.fill("textarea", "one\ntwo\nthree\nfour\nfive")
+        page.fill("#text textarea", "one\ntwo\nthree\nfour\nfive")
         # Not page.click, which would wait until the button can be pressed again.
         for _ in range(5):
             page.evaluate("document.querySelector('#speak').click()")
         finish(page)
-        time.sleep(0.5)
+        assert page.is_enabled("#speak")
+        assert not still_speaks(voice)
         assert voice.begun == begun + 5
 
-    def test_a_closed_tab_ends_its_run(self, browser, url, voice):
-        tab = browser.new_page()
-        tab.goto(url)
-        tab.wait_for_selector("#player [data-kind=ready]")
-        speak(tab, "\n".join(["a long text"] * 100))
-        tab.wait_for_function("document.querySelector('#player .heard').value > 0.1")
-        tab.close()
-        time.sleep(1)
-        begun = voice.begun
-        time.sleep(1)
-        assert voice.begun == begun
+    def test_a_failure_is_shown_and_the_next_press_works(self, page):
+        speak(page, "hello\nfail")
+        wait_for_status(page, "The fake voice failed")
+        assert page.get_attribute(".live .status", "data-state") == "failed"
+        speak(page, "hello")
+        finish(page)
+        wait_for_status(page, "Done.")
+
+
+class TestNetwork:
+    def test_a_lost_connection_is_taken_up_where_it_broke(self, page):
+        asked = []
+
+        def cut(route):
+            asked.append(route.request.url)
+            if len(asked) > 1:
+                return route.continue_()
+            whole = route.fetch().text()
+            return route.fulfill(body=whole[: len(whole) // 2], content_type="application/x-ndjson")
+
+        page.route(EVENTS, cut)
+        speak(page, "hello there and then some more")
+        finish(page)
+        pcm, trace = synthesized("hello there and then some more", live_header(page))
+        np.testing.assert_array_equal(held_pcm(page), pcm)
+        assert page_cells(page) == trace_cells(trace)
+        assert len(asked) == 2
+        assert not asked[1].endswith("after=0")
 
     def test_text_never_becomes_markup(self, page):
         speak(page, HOSTILE)
         finish(page)
         assert page.evaluate("window.hacked") is None
-        speak(page, "...")
-        page.wait_for_selector("#player [data-kind=error]")
-        assert "nothing to say" in page.inner_text("#player .status")
+        assert page.evaluate(f"{LIVE}.run.sentences[0].text") == HOSTILE
+        page.hover(".live canvas.grid", position={"x": 300, "y": 90})
+        assert page.evaluate("window.hacked") is None
 
-    def test_counts_characters(self, page):
-        page.fill("textarea", "ab🙂")
-        page.wait_for_function("document.querySelector('#count').innerText == '3 characters'")
 
-    def test_saves_a_wav_file(self, page, tmp_path):
-        speak(page, "hello")
-        finish(page)
-        with page.expect_download() as download:
-            page.click("#player .save")
-        download.value.save_as(tmp_path / "x.wav")
-        assert read_wav(tmp_path / "x.wav") == (22050, engine_pcm("hello").tolist())
-
+class TestLooks:
     @pytest.mark.parametrize("theme", ["light", "dark"])
     @pytest.mark.parametrize(("width", "height"), [(1280, 720), (400, 800)])
     def test_nothing_sticks_out(self, browser, url, theme, width, height):
         page = browser.new_page(viewport={"width": width, "height": height})
         page.goto(f"{url}?__theme={theme}")
-        page.wait_for_selector("#player [data-kind=ready]")
-        speak(page, "hello")
+        wait_for_status(page, "Ready.")
+        speak(page, "hello there")
         finish(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        wide = "document.documentElement.scrollWidth"
+        assert page.evaluate(wide) <= width
+        page.get_by_role("tab", name="Race").click()
+        page.wait_for_selector(".race .lanes")
+        assert page.evaluate(wide) <= width
         page.close()
 
+    def test_a_token_is_read_where_it_is_pointed_at(self, page):
+        speak(page, "hello there")
+        finish(page)
+        wait_for_status(page, "Done.")
+        page.evaluate(f"{LIVE}.fit()")
+        page.wait_for_timeout(100)
+        box = page.locator(".live canvas.grid").bounding_box()
+        x, y = box["width"] / 2, box["height"] - 20
+        page.mouse.move(box["x"] + x, box["y"] + y)
+        page.wait_for_selector(".live .inspect:visible")
+        place = page.evaluate(f"{LIVE}.grid.at({x}, {y})")
+        assert f"frame {place['frame']}" in page.inner_text(".live .inspect")
 
-def read_wav(path):
-    with wave.open(str(path)) as file:
-        frames = file.readframes(file.getnframes())
-        return file.getframerate(), np.frombuffer(frames, "<i2").tolist()
+    def test_a_drag_moves_the_playhead(self, page):
+        speak(page, "hello there and then some more")
+        finish(page)
+        wait_for_status(page, "Done.")
+        page.evaluate(f"{LIVE}.fit()")
+        page.wait_for_timeout(100)
+        graphs = page.locator(".live canvas.graphs")
+        graphs.scroll_into_view_if_needed()
+        box = graphs.bounding_box()
+        middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(middle[0] + 100, middle[1])
+        page.mouse.down()
+        page.mouse.move(*middle, steps=4)
+        page.mouse.up()
+        wanted = page.evaluate(f"{LIVE}.view.timeAt({box['width'] / 2})")
+        assert page.evaluate(f"{LIVE}.position") == pytest.approx(wanted, abs=0.01)
 
-
-class TestApi:
-    @pytest.fixture(scope="class")
-    def client(self, url):
-        return pytest.importorskip("gradio_client").Client(url, verbose=False)
-
-    def test_text_in_sound_and_metrics_out(self, client):
-        wav, metrics = client.predict("hello there", seed=3, api_name="/speak")
-        expected = engine_pcm("hello there", seed=3)
-        assert read_wav(wav) == (22050, expected.tolist())
-        assert metrics["audio_s"] == pytest.approx(len(expected) / 22050)
-        assert json.dumps(metrics)
-
-    def test_errors_are_told(self, client):
-        with pytest.raises(Exception, match="nothing to say"):
-            client.predict("", api_name="/speak")
-
-    def test_it_is_the_only_endpoint_and_documented(self, client):
-        endpoints = client.view_api(return_format="dict")["named_endpoints"]
-        assert set(endpoints) == {"/speak"}
-        names = [p["parameter_name"] for p in endpoints["/speak"]["parameters"]]
-        assert names == ["text", "gamma", "temperature", "rule", "seed", "rate"]
+    def test_drawing_stops_when_nothing_moves(self, page):
+        speak(page, "hello")
+        finish(page)
+        wait_for_status(page, "Done.")
+        time.sleep(0.3)
+        assert page.evaluate(f"{LIVE}.frame") == 0
