@@ -100,13 +100,12 @@ class Feed {
     if (response.status === 404) return this.#fail(GONE);
     if (!response.ok) throw new Error(`The server answered ${response.status}.`);
     const opened = performance.now();
+    const stream = new Lines(response.body);
     try {
-      for (const reader = new Lines(response.body); !this.over; ) {
-        const lines = await reader.read();
-        if (!lines) return;
+      for (let lines = []; lines && !this.over; lines = await stream.read())
         lines.forEach((line) => this.#take(line));
-      }
     } finally {
+      stream.close();
       // In the queue nothing may come for long: a connection that stood is a sign of life too.
       if (performance.now() - opened > LAST_WAIT) this.alive = performance.now();
     }
@@ -156,6 +155,10 @@ class Lines {
     const lines = (this.rest + this.decoder.decode(value, { stream: true })).split("\n");
     this.rest = lines.pop();
     return lines.filter(Boolean).map((line) => JSON.parse(line));
+  }
+
+  close() {
+    this.reader.cancel().catch(() => {}); // of a broken stream
   }
 }
 

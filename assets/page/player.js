@@ -222,7 +222,7 @@ export class Player {
       this.#sources.delete(source);
       this.#fill();
     };
-    source.start(seconds(at, this.#rate));
+    source.start(timeOf(at, this.#rate));
     this.#sources.add(source);
     this.segments.push({ start, samples, at });
     this.#next += samples;
@@ -288,7 +288,7 @@ export class Player {
 
 // When a sample is due. A time that lies before its sample by a rounding error would make Chromium
 // interpolate.
-function seconds(sample, rate) {
+function timeOf(sample, rate) {
   const exact = sample / rate;
   return exact * rate < sample ? exact * (1 + Number.EPSILON) : exact;
 }
