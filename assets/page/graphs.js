@@ -43,6 +43,7 @@ export class Graphs {
       context.fillStyle = colours.faint;
       context.fillRect(0, (i + 1) * row - 1, width, 1);
     });
+    if (!run.header) return;
     playheadLine(context, style, { height: this.#lanes.length * row, gutter }, view.xAt(playhead));
   }
 }

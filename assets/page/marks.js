@@ -63,8 +63,9 @@ export function drawFrontier(context, style, layout, run, playheadX) {
   context.lineTo(x + 0.5, layout.height);
   context.stroke();
   context.setLineDash([]);
-  const room = context.measureText("decoded").width + ROOM_FOR_FLAGS + layout.type;
-  if (x - playheadX > room) flag(context, style, layout, "decoded", x, colours.muted);
+  const text = x > layout.width ? "decoded ▸" : "decoded";
+  const room = context.measureText(text).width + ROOM_FOR_FLAGS + layout.type;
+  if (Math.min(x, layout.width) - playheadX > room) flag(context, style, layout, text, x, colours.muted);
 }
 
 /** The line at what is heard now. */
