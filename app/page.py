@@ -101,7 +101,10 @@ def _stage(module: str, label: str, start_id: str, stop_id: str) -> tuple[gr.But
         start = gr.Button(label, variant="primary", elem_id=start_id)
         gr.Button("Stop", elem_id=stop_id)
     stage = gr.HTML(
-        NO_RUN, html_template="", js_on_load=MOUNT.format(module=module), elem_id=module
+        NO_RUN,
+        html_template="",
+        js_on_load=MOUNT.format(module=module),
+        elem_id=f"{module}-stage",
     )
     return start, stage
 

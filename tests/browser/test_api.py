@@ -95,7 +95,16 @@ class TestServer:
             _, headers, _ = ask(url + path, Origin=origin)
             assert "access-control-allow-origin" not in headers
 
-    def test_gradios_own_answers_say_nothing_of_runs(self, url):
+    def test_no_two_parts_of_the_page_share_an_id(self, url):
+        parts = json.loads(ask(f"{url}config")[2])["components"]
+        ids = [part["props"]["elem_id"] for part in parts if part["props"].get("elem_id")]
+        assert {"speak", "stop", "race", "stop-race", "live-stage", "race-stage"} <= set(ids)
+        assert len(ids) == len(set(ids))
+
+    def test_no_path_of_the_computer_is_told(self, url):
+        assert str(Path(__file__).parents[2]).encode() not in ask(f"{url}config")[2]
+
+    def test_unknown_runs_are_not_found_behind_gradio_either(self, url):
         assert ask(f"{url}forespeak/runs/x/events")[0] == 404
         assert ask(f"{url}forespeak/runs/x/stop", "POST")[0] == 404
 
