@@ -49,7 +49,8 @@ export class Keys {
 
   /** Enter or leave presenter mode. */
   present() {
-    document.body.classList.toggle(PRESENTER);
+    const on = document.body.classList.toggle(PRESENTER);
+    document.querySelectorAll("button.presenter").forEach((made) => made.setAttribute("aria-pressed", on));
   }
 
   #press(event) {

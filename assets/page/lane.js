@@ -43,13 +43,9 @@ export class Lane {
     this.stage.add(line, true);
     const { run } = this.stage;
     if (line.kind === "started") {
-      this.stage.say(`Measuring: ${this.name.toLowerCase()}…`, "speaking");
       this.stage.follow({ ...STILL, playing: () => !run.finished, position: () => run.audioSeconds });
     }
-    if (line.kind === "finished") {
-      this.wall = line.metrics.wall_s;
-      this.stage.say("Measured.", "done");
-    }
+    if (line.kind === "finished") this.wall = line.metrics.wall_s;
     this.tokens = line.metrics?.tokens ?? run.frames * run.Q;
     this.#show(line.metrics?.wall_s ?? line.at_s ?? 0);
   }
@@ -61,7 +57,6 @@ export class Lane {
     this.seconds = 0;
     if (silent) this.stage.follow(playback(this.stage.run, () => this.seconds));
     this.pacer = new Pacer(this.lines, (line) => this.stage.add(line, silent), { speed });
-    this.stage.say("", "playing");
   }
 
   /** Show the common clock; whether something still moves. */

@@ -3,41 +3,47 @@
 import { h } from "./dom.js";
 import { Keys } from "./keys.js";
 import { Pacer } from "./feed.js";
+import { legend, Status } from "./parts.js";
 import { Player } from "./player.js";
 import { address, Session } from "./session.js";
 import { Stage } from "./stage.js";
 
 const STATE_MS = 500; // between looks at how far the voice is
+const BLOCKED_MS = 500; // that the browser may take to let sound begin
+const BLOCKED = ["Press Play: the browser wants a press before it lets anything sound.", "queued"];
+const ELSEWHERE = "The sound comes from the server's loudspeakers.";
+const PLAYING = { text: "Playing…", state: "playing" };
 
 /** Called by Gradio for the component of the Live tab. */
 export function mount(element, { props, watch }) {
   const root = element.appendChild(h("div", { class: "live" }));
-  root.append(h("div", {}));
   new Live(root, { start: "speak", stop: "stop", props, watch });
 }
 
 class Live {
   constructor(root, page) {
-    this.stage = new Stage(root.firstChild, {
+    this.status = new Status();
+    this.told = { text: "", state: "queued" }; // the latest status
+    this.stage = new Stage(root.appendChild(h("div", {})), {
       name: "Live",
       actions: { presenter: () => this.keys.present(), help: () => this.keys.help() },
     });
-    this.stage.onchange = () => this.#showPlaying();
+    this.stage.element.prepend(this.status.element);
+    this.stage.element.append(legend());
+    this.stage.onchange = () => this.#showStatus();
     this.session = new Session(page, this);
     this.keys = new Keys(root, this.stage, () => this.session.stop());
-    this.ended = null; // the last line of the run, once shown
     this.#greet();
   }
 
   pressed() {
     Player.unlock();
-    this.#say("Starting…", "queued");
+    this.#tell({ text: "Starting…", state: "queued" });
   }
 
   begin({ muted = false }) {
     this.pacer?.stop();
     this.recorded = null;
-    this.ended = null;
     this.stage.reset();
     this.stage.player.muted = muted;
     this.muted = muted;
@@ -50,47 +56,47 @@ class Live {
     this.recorded.push(line);
     if (line.kind !== "end") return;
     this.pacer = new Pacer(this.recorded, (due) => this.#show(due));
-    this.#say("Replaying a recorded run…", "playing");
+    this.#tell({ text: "Replaying a recorded run…", state: "playing" });
   }
 
   stopped() {
     this.pacer?.stop();
-    this.ended = { state: "stopped", text: "Stopped." };
     this.stage.player.finish();
     this.stage.player.pause();
-    this.#say(this.ended.text, this.ended.state);
+    this.#tell({ state: "stopped", text: "Stopped." });
     this.stage.announce();
   }
 
   lost(text) {
-    this.#say(text, "failed");
+    this.#tell({ text, state: "failed" });
   }
 
   #show(line) {
-    if (line.kind === "status") return this.#say(line.text, line.state);
+    if (line.kind === "status") return this.#tell(line);
     if (line.kind === "end") return this.#end(line);
     this.stage.add(line);
     if (line.kind === "started") this.stage.announce();
   }
 
   #end(line) {
-    this.ended = line;
     this.stage.player.finish();
     if (line.state === "done") this.stage.toolbar.exports.offer(this.session.run, 0);
+    this.#tell(line);
     this.stage.announce();
-    this.#showPlaying();
   }
 
-  // Once the run is over, the status is about the sound.
-  #showPlaying() {
-    if (!this.ended) return;
-    if (this.stage.playing && this.ended.state === "done") this.#say("Playing…", "playing");
-    else this.#say(this.ended.text, this.ended.state);
+  /** What the server says of the run; once it is done the sound has a say, too. */
+  #tell({ text, state }) {
+    this.told = { text, state };
+    this.#showStatus();
   }
 
-  #say(text, state) {
-    const where = this.muted && state !== "failed" ? " The sound comes from the server's loudspeakers." : "";
-    this.stage.say(text + where, state);
+  #showStatus() {
+    clearTimeout(this.timer);
+    const { player, playing } = this.stage;
+    const { text, state } = playing && this.told.state === "done" ? PLAYING : this.told;
+    this.status.say(this.muted && state !== "failed" ? `${text} ${ELSEWHERE}` : text, state);
+    if (player.blocked) this.timer = setTimeout(() => player.blocked && this.status.say(...BLOCKED), BLOCKED_MS);
   }
 
   async #greet() {
@@ -100,7 +106,7 @@ class Live {
         const answer = await (await fetch(address("state"))).json();
         if (this.session.run || this.session.held) return;
         state = answer.state;
-        this.#say(answer.text, state);
+        this.#tell(answer);
       } catch {
         this.lost("The server does not answer: is it still running?");
       }

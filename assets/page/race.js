@@ -4,9 +4,10 @@
 import { h } from "./dom.js";
 import { Keys } from "./keys.js";
 import { Lane } from "./lane.js";
+import { legend, Status } from "./parts.js";
 import { Player } from "./player.js";
 import { Session } from "./session.js";
-import { button, showPlaying } from "./toolbar.js";
+import { button } from "./toolbar.js";
 import { verdict } from "./verdict.js";
 
 const NAMES = ["Baseline", "Speculative"];
@@ -23,15 +24,11 @@ class Race {
   constructor(root, page) {
     this.root = root;
     root.race = this; // for tests
-    this.status = h("p", { class: "status", role: "status" });
+    this.status = new Status();
     this.lanes = NAMES.map((name, number) => new Lane(name, number));
     this.verdict = h("div", { class: "verdict", "aria-live": "polite" });
-    root.append(
-      this.status,
-      h("div", { class: "lanes" }, ...this.lanes.map((lane) => lane.element)),
-      this.#toolbar(),
-      this.verdict,
-    );
+    const lanes = h("div", { class: "lanes" }, ...this.lanes.map((lane) => lane.element));
+    root.append(this.status.element, this.verdict, lanes, this.#toolbar(), legend());
     this.session = new Session(page, this);
     this.keys = new Keys(root, this, () => this.session.stop());
     this.reset();
@@ -39,7 +36,7 @@ class Race {
 
   pressed() {
     Player.unlock();
-    this.#say("Starting…", "queued");
+    this.status.say("Starting…", "queued");
   }
 
   begin() {
@@ -55,7 +52,7 @@ class Race {
   }
 
   take(line) {
-    if (line.kind === "status") this.#say(line.text, line.state);
+    if (line.kind === "status") this.status.say(line.text, line.state);
     else if (line.kind === "verdict") this.result = line;
     else if (line.kind === "end") this.#end(line);
     else this.lanes[line.lane].measure(line);
@@ -63,12 +60,12 @@ class Race {
 
   stopped() {
     this.#halt();
-    this.#say("Stopped.", "stopped");
+    this.status.say("Stopped.", "stopped");
     this.#showTools();
   }
 
   lost(text) {
-    this.#say(text, "failed");
+    this.status.say(text, "failed");
   }
 
   /** Both again from the start, on a common clock. */
@@ -78,7 +75,7 @@ class Race {
     this.began = performance.now();
     this.lanes.forEach((lane) => lane.race(this.speed));
     this.#listen();
-    this.#say(this.speed < 1 ? "Replaying in slow motion, silent…" : "Replaying as measured…", "playing");
+    this.status.say(this.speed < 1 ? "Replaying in slow motion, silent…" : "Replaying as measured…", "playing");
     this.#tick();
     this.#showTools();
   }
@@ -122,7 +119,7 @@ class Race {
       this.lanes.forEach((lane) => lane.exports.offer(this.session.run, lane.number));
       this.race();
     } else {
-      this.#say(text, state);
+      this.status.say(text, state);
     }
   }
 
@@ -143,7 +140,7 @@ class Race {
     this.#halt();
     this.lanes.forEach((lane) => lane.rest());
     this.#judge();
-    this.#say("Done.", "done");
+    this.status.say("Done.", "done");
     this.#showTools();
   }
 
@@ -182,11 +179,6 @@ class Race {
   #showTools() {
     this.again.disabled = !this.result;
     this.again.textContent = this.racing ? "To the end" : "Race again";
-  }
-
-  #say(text, state) {
-    this.status.textContent = text;
-    this.status.dataset.state = state;
   }
 }
 

@@ -5,8 +5,8 @@ import { Graphs } from "./graphs.js";
 import { Grid } from "./grid.js";
 import { h } from "./dom.js";
 import { Inspect } from "./inspect.js";
-import { Legend } from "./legend.js";
 import { Numbers, summary } from "./numbers.js";
+import { onTheme } from "./parts.js";
 import { Player } from "./player.js";
 import { Run } from "./run.js";
 import { Toolbar } from "./toolbar.js";
@@ -20,30 +20,28 @@ export class Stage {
   /**
    * @param {HTMLElement} element an empty element that becomes the stage
    * @param {{name: string, actions?: {presenter: Function, help: Function}}} options
-   *   name: what the stage shows, in words; actions: of the toolbar; without them there is neither
-   *   toolbar nor legend
+   *   name: what the stage shows, in words; actions: of the toolbar; no toolbar without them
    */
   constructor(element, { name, actions = null }) {
     this.element = element;
     element.stage = this;
     element.classList.add("stage");
-    this.status = h("p", { class: "status", role: "status" });
-    this.numbersElement = h("div", { class: "numbers" });
-    this.gridCanvas = h("canvas", { class: "grid", role: "img", "aria-label": `${name}: tokens` });
-    this.graphsCanvas = h("canvas", { class: "graphs", role: "img", "aria-label": `${name}: graphs` });
+    const [grid, graphs] = ["tokens", "graphs"].map((what) => ({ role: "img", "aria-label": `${name}: ${what}` }));
+    this.gridCanvas = h("canvas", { class: "grid", ...grid });
+    this.graphsCanvas = h("canvas", { class: "graphs", ...graphs });
     this.board = h("div", { class: "board", tabindex: 0, role: "group", "aria-label": name });
     this.board.append(this.gridCanvas, this.graphsCanvas);
+    this.numbersElement = h("div", { class: "numbers" });
     this.summary = h("div", { class: "summary", "aria-live": "polite" });
-    element.append(this.status, this.numbersElement, this.board);
     this.toolbar = actions && new Toolbar(this.#toolbarActions(actions));
-    this.legendElement = actions && h("div", { class: "legend" });
-    element.append(...[this.toolbar?.element, this.legendElement, this.summary].filter(Boolean));
+    element.append(this.numbersElement, this.board);
+    if (this.toolbar) element.append(this.toolbar.element);
+    element.append(this.summary);
 
     this.grid = new Grid(this.gridCanvas);
     this.graphs = new Graphs(this.graphsCanvas);
     this.numbers = new Numbers(this.numbersElement);
     this.inspect = new Inspect(this.board);
-    this.legend = actions && new Legend(this.legendElement);
     this.player = new Player();
     this.onchange = () => {}; // told whenever the sound starts, waits, pauses or ends
     this.player.onchange = () => {
@@ -99,7 +97,7 @@ export class Stage {
   }
 
   toggle() {
-    if (this.playing) this.player.pause();
+    if (this.playing && !this.player.blocked) this.player.pause();
     else if (this.duration) this.player.play();
     this.invalidate();
   }
@@ -131,12 +129,6 @@ export class Stage {
   /** Seconds of sound that are planned so far. */
   get planned() {
     return this.run.frames * this.run.secondsPerFrame;
-  }
-
-  /** Show a text of the server, as text, and in which state things are. */
-  say(text, state) {
-    this.status.textContent = text;
-    this.status.dataset.state = state;
   }
 
   /** Say for those who do not see the page how things stand. */
@@ -193,7 +185,7 @@ export class Stage {
   // Only with the playhead: whoever zooms or drags wants to see what is there.
   #follow(playhead, width) {
     const moving = this.playing && !this.gestures.dragging;
-    if (moving || this.sought) this.view.follow(playhead, width, this.planned);
+    if (moving || this.sought) this.view.follow(playhead, this.planned, width);
     this.sought = false;
   }
 
@@ -218,12 +210,7 @@ export class Stage {
   #observe() {
     const size = new ResizeObserver(() => this.invalidate());
     size.observe(this.board);
-    const theme = new MutationObserver(() => {
-      this.legend?.draw();
-      this.invalidate();
-    });
-    theme.observe(document.body, { attributeFilter: ["class"] }); // Gradio's "dark", our "presenter"
-    this.observers = [size, theme];
+    this.observers = [size, onTheme(() => this.invalidate())];
   }
 }
 

@@ -8,7 +8,11 @@ import { h } from "./dom.js";
  * @returns {HTMLElement[]}
  */
 export function verdict(line, header) {
-  return [h("p", { class: "winner" }, winner(line.speedup)), table(line), h("p", {}, likeness(line, header))];
+  return [
+    h("p", { class: "winner" }, winner(line.speedup)),
+    h("p", {}, compared(line)),
+    h("p", {}, likeness(line, header)),
+  ];
 }
 
 function winner(speedup) {
@@ -16,20 +20,14 @@ function winner(speedup) {
   return `Baseline wins: speculative made only ${speedup.toFixed(2)}× its tokens per second.`;
 }
 
-function table({ ttfa_s, rtf, wall_s }) {
+function compared({ ttfa_s, rtf, wall_s }) {
   const ms = (seconds) => `${Math.round(1000 * seconds)} ms`;
-  const rows = [
+  const pairs = [
     ["Time to first audio", ttfa_s.map(ms)],
     ["RTF", rtf.map((value) => value.toFixed(2))],
-    ["Total", wall_s.map((seconds) => `${seconds.toFixed(2)} s`)],
+    ["in all", wall_s.map((seconds) => `${seconds.toFixed(2)} s`)],
   ];
-  const cells = (row) => row.map((text) => h("td", {}, text));
-  return h(
-    "table",
-    {},
-    h("thead", {}, h("tr", {}, ...["", "Baseline", "Speculative"].map((text) => h("th", { scope: "col" }, text)))),
-    h("tbody", {}, ...rows.map(([name, row]) => h("tr", {}, h("th", { scope: "row" }, name), ...cells(row)))),
-  );
+  return pairs.map(([name, [plain, fast]]) => `${name} ${plain} → ${fast}`).join(" · ");
 }
 
 function likeness({ identical, first_difference: first }, { rule, lossless }) {

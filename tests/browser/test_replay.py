@@ -69,7 +69,7 @@ def test_a_trace_is_told_again_as_it_happened(page, pcm_and_trace):
     wait_for_status(page, "Playing")
 
 
-def test_a_trace_without_sound_moves_its_playhead(page, pcm_and_trace):
+def test_a_trace_without_sound_moves_its_playhead(page):
     page.click("#saved input")
     page.get_by_role("option", name="without sound").click()
     page.click("#open-saved")
