@@ -1,10 +1,11 @@
 // Four graphs under the grid, on its time axis: time per round, RTF, what is buffered, acceptance.
 
-import { Ahead, Acceptance, RoundTime, Rtf } from "./plots.js";
+import { Acceptance, Ahead, drawLabel, RoundTime, Rtf } from "./plots.js";
 import { playheadLine } from "./marks.js";
 import { Surface } from "./surface.js";
 
 const STEPS = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600]; // seconds
+const ROOM_FOR_THREE = 4; // heights of text that three lines need in a lane
 
 export class Graphs {
   #surface;
@@ -33,13 +34,13 @@ export class Graphs {
     this.#lanes.forEach((each, i) => {
       const plot = { context, style, view, run, heard, top: i * row + 8, bottom: (i + 1) * row - 8 };
       const top = each.top(plot);
-      drawTitle(plot, each, top);
       context.save();
       context.beginPath();
       context.rect(gutter, i * row, width - gutter, row);
       context.clip();
       each.draw({ ...plot, yAt: (value) => yAt(plot, value / top) });
       context.restore();
+      drawTitle(plot, each, top);
       context.fillStyle = colours.faint;
       context.fillRect(0, (i + 1) * row - 1, width, 1);
     });
@@ -80,7 +81,7 @@ function written(seconds, step) {
 
 /** A lane's name, what it says now, and its scale, in the gutter. */
 function drawTitle({ context, style, run, heard, top, bottom }, lane, scale) {
-  const { type, font, large, narrow, gutter, colours } = style;
+  const { type, row, font, large, narrow, gutter, colours } = style;
   context.textAlign = "left";
   context.textBaseline = "top";
   context.font = font;
@@ -91,6 +92,10 @@ function drawTitle({ context, style, run, heard, top, bottom }, lane, scale) {
   context.fillText(lane.now(run, heard), 0, top + type * 0.95);
   context.font = font;
   context.fillStyle = colours.muted;
+  if (narrow && row < ROOM_FOR_THREE * type) {
+    drawLabel(context, style, lane.scale(scale), gutter + type * 0.4, top - 4, "left");
+    return;
+  }
   context.textAlign = "right";
   const right = gutter - type * 0.5;
   if (!narrow) context.fillText(lane.scale(scale), right, top - 4);

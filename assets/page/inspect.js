@@ -3,7 +3,8 @@
 import { h } from "./dom.js";
 import { spans } from "./captions.js";
 
-const AWAY = 14; // px between the pointer and the box
+const ASIDE = 48; // px between the pointer and the box: a round takes a few columns
+const BELOW = 14;
 const MARGIN = 8; // px that the box keeps from the window's edges
 const VERDICTS = {
   accepted: "accepted: the target agreed",
@@ -41,10 +42,10 @@ export class Inspect {
   #place(x, y) {
     const { left, top } = this.container.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = this.element;
-    const right = left + x + AWAY + width + MARGIN > window.innerWidth;
-    const below = top + y + AWAY + height + MARGIN > window.innerHeight;
-    const wantedX = right ? x - AWAY - width : x + AWAY;
-    const wantedY = below ? y - AWAY - height : y + AWAY;
+    const right = left + x + ASIDE + width + MARGIN > window.innerWidth;
+    const below = top + y + BELOW + height + MARGIN > window.innerHeight;
+    const wantedX = right ? x - ASIDE - width : x + ASIDE;
+    const wantedY = below ? y - BELOW - height : y + BELOW;
     this.element.style.left = `${clamp(wantedX + left, window.innerWidth - width) - left}px`;
     this.element.style.top = `${clamp(wantedY + top, window.innerHeight - height) - top}px`;
   }

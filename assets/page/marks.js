@@ -70,6 +70,7 @@ export function drawFrontier(context, style, layout, run, playheadX) {
 
 /** The line at what is heard now. */
 export function drawPlayhead(context, style, layout, x) {
+  if (x < layout.gutter - 1 || x > layout.width) return;
   playheadLine(context, style, layout, x);
   flag(context, style, layout, "heard", x, style.colours.ink);
 }
@@ -84,7 +85,6 @@ export function playheadLine(context, { colours }, { height, gutter }, x) {
 }
 
 function flag(context, { colours, font }, { gutter, type, width }, text, x, colour) {
-  if (x < gutter - 1) return;
   context.font = font;
   const size = context.measureText(text).width + type * 0.8;
   const left = Math.max(gutter, Math.min(x - size / 2, width - size));

@@ -59,17 +59,11 @@ export class RoundTime {
     this.#drawKey(context, style, top - 4);
   }
 
-  #drawKey(context, { type, font, width, colours }, y) {
-    context.font = font;
-    context.textBaseline = "top";
-    context.textAlign = "right";
+  #drawKey(context, style, y) {
+    const { type, width, colours } = style;
     let x = width - type / 2;
     for (const [name, colour] of [["verify", colours.verify], ["draft", colours.draft]]) {
-      const left = x - context.measureText(name).width - type * 0.8;
-      context.fillStyle = colours.ground;
-      context.fillRect(left - 3, y - 1, x - left + 6, type + 2);
-      context.fillStyle = colours.muted;
-      context.fillText(name, x, y);
+      const left = x - drawLabel(context, style, `    ${name}`, x, y, "right");
       context.fillStyle = colour;
       context.fillRect(left, y + type * 0.15, type * 0.6, type * 0.6);
       x = left - type * 0.8;
@@ -104,16 +98,12 @@ export class Rtf {
 
   draw(plot) {
     const { context, style, yAt } = plot;
-    const { colours, gutter, width, type, font } = style;
+    const { colours, gutter, width, type } = style;
     const one = Math.round(yAt(1));
     context.fillStyle = colours.pending;
     context.fillRect(gutter, one, width - gutter, 1);
-    context.font = font;
-    context.textAlign = "right";
-    context.textBaseline = "bottom";
-    context.fillStyle = colours.muted;
-    context.fillText("1 = real time", width - type / 2, one);
     drawLine(plot, colours.ahead, [], (metrics) => metrics.rtf);
+    drawLabel(context, style, "1 = real time", width - type / 2, one - type - 3, "right");
   }
 }
 
@@ -198,7 +188,7 @@ export class Acceptance {
     context.textBaseline = "middle";
     if (run.header?.gamma === 0) {
       context.fillStyle = colours.muted;
-      context.fillText("no draft: nothing to accept", style.gutter + type, (top + bottom) / 2);
+      context.fillText("no draft: nothing to accept", style.gutter + 5 * type, (top + bottom) / 2);
     }
     spread(ends, top + type * 0.4, bottom - type * 0.4, type * 0.95);
     for (const { text, colour, x, y, column } of ends) {
@@ -209,6 +199,19 @@ export class Acceptance {
       context.fillText(text, left, y + 1);
     }
   }
+}
+
+/** Text on a ground of its own, so that no line runs through it; its width. */
+export function drawLabel(context, { type, font, colours }, text, x, y, align) {
+  context.font = font;
+  const { width } = context.measureText(text);
+  context.fillStyle = colours.ground;
+  context.fillRect((align === "right" ? x - width : x) - 3, y - 1, width + 6, type + 2);
+  context.textAlign = align;
+  context.textBaseline = "top";
+  context.fillStyle = colours.muted;
+  context.fillText(text, x, y);
+  return width;
 }
 
 function spent({ draft_s: draft, verify_s: verify }) {
