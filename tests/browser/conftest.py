@@ -20,7 +20,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
-    "--autoplay-policy=user-gesture-required",
+    "--autoplay-policy=document-user-activation-required",  # as people's browsers have it
 )
 MODULES = Path(__file__).parents[2] / "assets/page"
 NOWHERE = "http://forespeak.test/"

@@ -22,7 +22,7 @@ from tests.browser.pages import (
 
 pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror='window.hacked = 1'> ${window.hacked = 2} {{hacked}} C:\\users"
-# Keeps what a player gives to its context's destination: tape.pieces, with the context's clock.
+# `tape()` is what players gave to their context's destination, block by block.
 TAPE = """async () => {
   const { Player } = await import(new URL("forespeak/page/player.js", document.baseURI));
   const opener = new Player();
@@ -30,26 +30,20 @@ TAPE = """async () => {
   const { context } = opener.output;
   opener.close();
   const worklet = `registerProcessor("tape", class extends AudioWorkletProcessor {
-    process([[samples]]) {
-      if (samples) this.port.postMessage({ frame: currentFrame, samples: samples.slice() });
+    process([[samples = new Float32Array(128)]]) {
+      this.port.postMessage(samples.slice());
       return true;
     }
   })`;
   const script = new Blob([worklet], { type: "text/javascript" });
   await context.audioWorklet.addModule(URL.createObjectURL(script));
-  const tape = (window.tape = { pieces: [], pcm: null });
-  tape.pcm = () => {
-    const start = tape.pieces[0]?.frame ?? 0;
-    const last = tape.pieces.at(-1);
-    const all = new Float32Array(last ? last.frame + last.samples.length - start : 0);
-    tape.pieces.forEach(({ frame, samples }) => all.set(samples, frame - start));
-    return Array.from(all, (sample) => Math.round(32767 * sample));
-  };
+  const blocks = [];
+  window.tape = () => blocks.flatMap((block) => Array.from(block, (x) => Math.round(32767 * x)));
   const connect = AudioNode.prototype.connect;
   AudioNode.prototype.connect = function (to, ...more) {
     if (to === context.destination) {
       const node = new AudioWorkletNode(context, "tape", { numberOfOutputs: 0 });
-      node.port.onmessage = ({ data }) => tape.pieces.push(data);
+      node.port.onmessage = ({ data }) => blocks.push(data);
       connect.call(this, node);
     }
     return connect.call(this, to, ...more);
@@ -89,7 +83,7 @@ class TestSpeaking:
         np.testing.assert_array_equal(held_pcm(page), pcm)
         assert page_cells(page) == trace_cells(trace)
         wait_for_status(page, "Done.")
-        heard = np.trim_zeros(np.array(page.evaluate("tape.pcm()"), np.int16))
+        heard = np.trim_zeros(np.array(page.evaluate("tape()"), np.int16))
         np.testing.assert_array_equal(heard, np.trim_zeros(pcm))
         assert page.evaluate(f"{LIVE}.player.underruns") == []
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 
 def test_two_tabs_take_turns_and_hear_only_their_own_sound(browser, url, page):
     other = visit(browser, url)
-    first, second = "\n".join(["one after another"] * 12), "the second one"
+    first, second = "\n".join(["one after another"] * 8), "the second one"
     speak(page, first)
     wait_for_sound(page)
     speak(other, second)
