@@ -5,7 +5,7 @@ import { Pacer } from "./feed.js";
 import { Stage } from "./stage.js";
 import { Exports } from "./toolbar.js";
 
-const STILL = { playing: () => false };
+const MEASURING_MS = 200; // between drawings while the machine is the engine's
 
 /** Measured first, silently; then raced, as often as wanted. */
 export class Lane {
@@ -43,7 +43,8 @@ export class Lane {
     this.stage.add(line, true);
     const { run } = this.stage;
     if (line.kind === "started") {
-      this.stage.follow({ ...STILL, playing: () => !run.finished, position: () => run.audioSeconds });
+      this.stage.pause = MEASURING_MS;
+      this.stage.follow({ playing: () => !run.finished, position: () => run.audioSeconds });
     }
     if (line.kind === "finished") this.wall = line.metrics.wall_s;
     this.tokens = line.metrics?.tokens ?? run.frames * run.Q;

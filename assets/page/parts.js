@@ -26,7 +26,5 @@ export function legend() {
 
 /** Calls back after changes of the body's classes: Gradio's "dark", our "presenter". */
 export function onTheme(changed) {
-  const observer = new MutationObserver(changed);
-  observer.observe(document.body, { attributeFilter: ["class"] });
-  return observer;
+  new MutationObserver(changed).observe(document.body, { attributeFilter: ["class"] });
 }

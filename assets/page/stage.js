@@ -13,6 +13,7 @@ import { Toolbar } from "./toolbar.js";
 import { View } from "./view.js";
 
 const NUMBERS_MS = 100; // between changes of numbers: faster cannot be read
+const RECEIVING_MS = 25; // between drawings while the engine needs the processor, too: 30 a second
 const SAMPLE_S = 0.05; // of sound between two samples of what is buffered
 
 /** A run in sound and pictures. `element.stage` is the stage, for the keyboard and for tests. */
@@ -50,6 +51,8 @@ export class Stage {
     };
     this.gestures = new Gestures(this);
     this.#observe();
+    this.view = new View();
+    this.drawn = this.shown = 0; // when, in milliseconds
     this.reset();
   }
 
@@ -57,9 +60,10 @@ export class Stage {
   reset() {
     this.player.close();
     this.run = new Run();
-    this.view = new View();
+    this.view.left = 0; // the zoom stays
     this.buffered = [];
     this.clock = null;
+    this.pause = RECEIVING_MS; // milliseconds between drawings while lines come
     this.highlight = null;
     this.inspect.hide();
     this.toolbar?.exports.withdraw();
@@ -136,15 +140,13 @@ export class Stage {
     this.summary.textContent = summary(this.run);
   }
 
-  /** Draw at the next frame; drawing goes on by itself only while the playhead moves. */
+  /** Draw soon; drawing goes on by itself only while the playhead moves. */
   invalidate() {
-    this.frame ||= requestAnimationFrame((now) => this.#draw(now));
-  }
-
-  close() {
-    cancelAnimationFrame(this.frame);
-    this.observers.forEach((observer) => observer.disconnect());
-    this.player.close();
+    if (this.due) return;
+    const draw = () => (this.due = requestAnimationFrame((now) => this.#draw(now)));
+    const wait = this.run.header && !this.run.finished ? this.drawn + this.pause - performance.now() : 0;
+    if (wait > 0) this.due = setTimeout(draw, wait);
+    else draw();
   }
 
   #hear(line) {
@@ -159,7 +161,8 @@ export class Stage {
   }
 
   #draw(now) {
-    this.frame = 0;
+    this.due = 0;
+    this.drawn = now;
     const width = this.board.clientWidth;
     if (!width) return; // in a hidden tab; the observer of the size draws when it is shown
     const playhead = this.position;
@@ -171,7 +174,7 @@ export class Stage {
       underruns: this.player.underruns,
     });
     if (this.playing) this.invalidate();
-    if (this.playing && now - (this.shown ?? 0) < NUMBERS_MS) return;
+    if (this.playing && now - this.shown < NUMBERS_MS) return;
     this.shown = now;
     this.numbers.show(this.run);
     this.toolbar?.show({
@@ -208,9 +211,9 @@ export class Stage {
   }
 
   #observe() {
-    const size = new ResizeObserver(() => this.invalidate());
-    size.observe(this.board);
-    this.observers = [size, onTheme(() => this.invalidate())];
+    const redraw = () => this.invalidate();
+    new ResizeObserver(redraw).observe(this.board);
+    onTheme(redraw);
   }
 }
 

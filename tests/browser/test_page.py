@@ -278,4 +278,4 @@ class TestLooks:
         finish(page)
         wait_for_status(page, "Done.")
         time.sleep(0.3)
-        assert page.evaluate(f"{LIVE}.frame") == 0
+        assert page.evaluate(f"{LIVE}.due") == 0
