@@ -97,13 +97,13 @@ export class Rtf {
   }
 
   draw(plot) {
-    const { context, style, yAt } = plot;
+    const { context, style, top, yAt } = plot;
     const { colours, gutter, width, type } = style;
     const one = Math.round(yAt(1));
     context.fillStyle = colours.pending;
     context.fillRect(gutter, one, width - gutter, 1);
     drawLine(plot, colours.ahead, [], (metrics) => metrics.rtf);
-    drawLabel(context, style, "1 = real time", width - type / 2, one - type - 3, "right");
+    drawLabel(context, style, "1 = real time", width - type / 2, Math.max(top - 6, one - type - 3), "right");
   }
 }
 

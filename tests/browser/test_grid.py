@@ -153,6 +153,14 @@ class TestCells:
             for (x, _), (f, _) in zip(seen, found, strict=True):
                 assert x == pytest.approx(drawn["middles"][f], abs=2)
 
+    def test_a_cell_begins_where_it_is_drawn(self, desk):
+        drawn = desk(long_run(10), frame=13.7)
+        shapes = [s for s in cells(drawn, "accepted")[1] if drawn["gutter"] + 1 < s[0][0] < 1260]
+        inside = drawn["at"]([[x + 0.05, y + 5] for (x, y), _ in shapes])
+        before = drawn["at"]([[x - 0.05, y + 5] for (x, y), _ in shapes])
+        assert inside == drawn["at"]([middle(shape) for shape in shapes])
+        assert before == [[frame - 1, q] for frame, q in inside]
+
     def test_nothing_is_found_beside_the_cells(self, desk):
         drawn = desk()
         x, top = drawn["middles"][0], drawn["height"] - 4 - 2 * 40

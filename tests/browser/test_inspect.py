@@ -77,13 +77,14 @@ class TestDescription:
 
 class TestBox:
     def test_stays_in_the_window(self, show):
-        for x, y in ((0, 0), (1279, 0), (640, 610), (1279, 619)):
+        for x, y in ((0, 0), (1200, 0), (640, 610), (1279, 619)):
             box = show(EVERY_KIND, x, y)
             assert box["left"] >= 0
             assert box["top"] >= 0
             assert box["right"] <= 1280
             assert box["bottom"] <= 720
             assert box["hidden"]
+            assert not box["left"] <= x <= box["right"]  # nor over the column that is read
 
     def test_text_stays_text(self, show, blank):
         box = show([started(), sentence(6, [HOSTILE, HOSTILE]), *EVERY_KIND[2:]], 10, 10)
