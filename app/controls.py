@@ -14,7 +14,7 @@ EXAMPLES = (
     "It was the best of times, it was the worst of times. It was the age of wisdom, "
     "it was the age of foolishness.",
 )
-WIDTH = 190  # pixels that a control needs at least: four in a row of the settings, one on a phone
+WIDTH = 250  # pixels that a control needs at least: four in a row of the settings, one on a phone
 COUNT_CHARACTERS = "text => `${[...text].length.toLocaleString()} characters`"
 
 
@@ -26,8 +26,8 @@ def text_box() -> gr.Textbox:
         show_label=False,  # for screen readers: it would cost a line of the stage
         container=False,
         placeholder="Type what to say",
-        lines=2,
-        max_lines=2,
+        lines=1,
+        max_lines=6,
         max_length=LONGEST_TEXT,
         elem_id="text",
     )

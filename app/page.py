@@ -65,19 +65,17 @@ def _lay_out(handlers: Handlers, voice: str, traces: list[str]) -> gr.Blocks:
             "them in one pass: the same speech, sooner.</p>",
             elem_id="heading",
         )
-        text = text_box()
-        with gr.Row(elem_id="options"):
-            with (
-                gr.Column(scale=5),
-                gr.Accordion("Settings and examples", open=False, elem_id="settings"),
-            ):
+        # What opens takes a row of its own: see the style sheet.
+        with gr.Row(elem_id="ask"):
+            with gr.Column(scale=6, min_width=300):
+                text = text_box()
+                character_count(text)
+            with gr.Column(scale=2, min_width=150), _folded("Settings"):
                 order = [text, *settings_controls(voice)]
                 speakers = speaker_controls()
-                gr.Examples([[example] for example in EXAMPLES], text, label="Examples")
-            with gr.Column(scale=2), gr.Accordion("Saved runs", open=False, elem_id="replay"):
+            with gr.Column(scale=2, min_width=150), _folded("Examples"):
+                gr.Examples([[example] for example in EXAMPLES], text, label="Texts")
                 saved, open_saved, open_trace = _saved_runs(traces)
-            with gr.Column(scale=1, min_width=150):
-                character_count(text)
         with gr.Tabs(elem_id="tabs") as tabs:
             with gr.Tab("Live", id=LIVE_TAB):
                 speak, live = _stage("live", "Speak", "speak", "stop")
@@ -93,6 +91,10 @@ def _lay_out(handlers: Handlers, voice: str, traces: list[str]) -> gr.Blocks:
         page.load(handlers.outputs, None, speakers, **QUIET)
         _api(handlers, order)
     return page
+
+
+def _folded(label: str) -> gr.Accordion:
+    return gr.Accordion(label, open=False, elem_id=label.lower(), elem_classes="folded")
 
 
 def _stage(module: str, label: str, start_id: str, stop_id: str) -> tuple[gr.Button, gr.HTML]:

@@ -74,7 +74,7 @@ export class Grid {
     context.fillText(narrow ? "sound" : "phonemes", right, sounds + type * 0.7);
     context.fillStyle = colours.ink;
     for (let q = 0; q < Q; q += 1) {
-      context.fillText(narrow ? `${q + 1}` : `codebook ${q + 1}`, right, top + (q + 0.5) * row);
+      context.fillText(narrow ? `${q}` : `codebook ${q}`, right, top + (q + 0.5) * row);
     }
   }
 

@@ -56,7 +56,7 @@ export class Inspect {
  * @returns {string[][]}
  */
 export function describe(run, frame, q) {
-  const place = `codebook ${q + 1}, frame ${frame} (${(frame * run.secondsPerFrame).toFixed(2)} s)`;
+  const place = `codebook ${q}, frame ${frame} (${(frame * run.secondsPerFrame).toFixed(2)} s)`;
   const cell = run.cell(frame, q);
   const rows = [["place", place], ...spokenAt(run, frame)];
   if (!cell) return [...rows, ["token", "pending: not decoded yet"]];
@@ -88,8 +88,8 @@ function test({ p, q, draw }, verdict, { rule }) {
 function roundOf(round) {
   const { index, draft_tokens: drafted, accepted, draft_s: draft, verify_s: verify } = round;
   const spent = `${ms(draft)} draft + ${ms(verify)} verify`;
-  if (!drafted.length) return [["round", `${index + 1}: ${ms(verify)} verify`]];
-  const rows = [["round", `${index + 1}: accepted ${accepted} of ${drafted.length}; ${spent}`]];
+  if (!drafted.length) return [["round", `${index}: ${ms(verify)} verify`]];
+  const rows = [["round", `${index}: accepted ${accepted} of ${drafted.length}; ${spent}`]];
   const discarded = drafted.slice(accepted + 1);
   if (discarded.length) rows.push(["discarded", `${discarded.join(", ")} (drafted after the rejection)`]);
   return rows;

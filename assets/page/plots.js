@@ -181,7 +181,7 @@ export class Acceptance {
       const colour = colours.series[q % colours.series.length];
       const dash = DASHES[(q + Math.floor(q / DASHES.length)) % DASHES.length];
       const end = drawLine(plot, colour, dash, (metrics) => metrics.per_codebook[q]);
-      if (end) ends.push({ text: `${q + 1}`, colour, ...end });
+      if (end) ends.push({ text: `${q}`, colour, ...end });
     }
     context.font = font;
     context.textAlign = "left";

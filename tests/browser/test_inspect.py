@@ -44,11 +44,11 @@ def show(blank):
 class TestDescription:
     def test_accepted(self, tell):
         told = tell(0, 1)
-        assert told["place"] == "codebook 2, frame 0 (0.00 s)"
+        assert told["place"] == "codebook 1, frame 0 (0.00 s)"
         assert told["token"].startswith("11, accepted")
         assert told["target, draft"] == "p 0.40, q 0.50"
         assert told["test"] == "u 0.25 < min(1, p/q) 0.80: accepted"
-        assert told["round"] == "1: accepted 2 of 2; 2.0 ms draft + 6.0 ms verify"
+        assert told["round"] == "0: accepted 2 of 2; 2.0 ms draft + 6.0 ms verify"
         assert "draft said" not in told
 
     def test_corrected(self, tell):
@@ -57,12 +57,12 @@ class TestDescription:
         assert told["target"] == "p 0.13"
         assert told["draft said"] == "13, p 0.40, q 0.50"
         assert told["test"] == "u 0.90 ≥ min(1, p/q) 0.80: rejected"
-        assert told["round"].startswith("2: accepted 0 of 2;")
+        assert told["round"].startswith("1: accepted 0 of 2;")
         assert told["discarded"].startswith("14 ")
 
     def test_bonus_plain_and_pending(self, tell):
         assert tell(1, 0)["token"].startswith("12, bonus")
-        assert tell(2, 0)["round"] == "3: 6.0 ms verify"
+        assert tell(2, 0)["round"] == "2: 6.0 ms verify"
         assert tell(5, 1)["token"].startswith("pending")
 
     def test_a_rule_that_draws_no_number(self, tell):

@@ -118,12 +118,12 @@ def test_tokens_are_read_by_keyboard(spoken):
     spoken.keyboard.press("Home")
     spoken.focus(".live .board")
     spoken.keyboard.press("Enter")
-    assert "codebook 1, frame 0" in spoken.inner_text(".live .inspect")
+    assert "codebook 0, frame 0" in spoken.inner_text(".live .inspect")
     spoken.keyboard.press("ArrowDown")
-    assert "codebook 2, frame 0" in spoken.inner_text(".live .inspect")
+    assert "codebook 1, frame 0" in spoken.inner_text(".live .inspect")
     spoken.keyboard.press("ArrowRight")
     spoken.keyboard.press("Enter")
-    assert "codebook 2, frame 1" in spoken.inner_text(".live .inspect")
+    assert "codebook 1, frame 1" in spoken.inner_text(".live .inspect")
 
 
 def test_every_control_has_a_name(spoken):
