@@ -135,7 +135,7 @@ class TestAcceptance:
         assert len({look[:2] for look in seen}) == 5
         level = sorted(3 * LANE + BOTTOM - rate * (BOTTOM - TOP) for rate in rates)
         assert sorted(y for *_, y in seen) == pytest.approx(level)
-        assert {"1", "2", "3", "4", "5"} <= set(texts(drawn))
+        assert {"0", "1", "2", "3", "4"} <= set(texts(drawn))
 
     def test_the_baseline_has_nothing_to_accept(self, desk):
         none = {"acceptance_rate": None, "per_codebook": [None, None]}
