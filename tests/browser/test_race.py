@@ -77,7 +77,7 @@ class TestRace:
         assert track.inner_text(".verdict")
 
     def test_the_same_seed_gives_the_same_waveform(self, track):
-        track.click("text=Settings")
+        track.click("#settings .label-wrap")
         track.get_by_label("Rule").click()
         track.get_by_role("option", name="Gumbel match").click()
         start(track)

@@ -50,7 +50,7 @@ def page(browser, url):
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     page.goto(url)
     page.wait_for_selector(".live .status")
-    page.click("text=Saved runs")
+    page.click("#examples > button, #examples .label-wrap")
     yield page
     page.close()
 
