@@ -39,11 +39,12 @@ def warm_up(engine: Engine, settings: Settings) -> None:
 class State:
     """How far a voice is: loading, warming, ready or failed; text is for the page.
 
-    baseline_tokens_per_s: measured on this computer, once it is ready.
+    sample_rate (Hz) and baseline_tokens_per_s, measured on this computer: once it is ready.
     """
 
     state: str
     text: str
+    sample_rate: int | None = None
     baseline_tokens_per_s: float | None = None
 
 
@@ -115,7 +116,8 @@ class Studio:
         except Exception as error:
             self._states[voice] = State("failed", text := explain(error))
             raise ForespeakError(text) from error
-        self._states[voice] = State("ready", READY, ready.baseline_tokens_per_s)
+        rate = engine.voice.codec.sample_rate
+        self._states[voice] = State("ready", READY, rate, ready.baseline_tokens_per_s)
         return ready
 
 

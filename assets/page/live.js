@@ -104,6 +104,7 @@ class Live {
     while (!this.session.run && !this.session.held && ["loading", "warming"].includes(state)) {
       try {
         const answer = await (await fetch(address("state"))).json();
+        if (answer.sample_rate) Player.prepare(answer.sample_rate);
         if (this.session.run || this.session.held) return;
         state = answer.state;
         this.#tell(answer);

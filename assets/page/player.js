@@ -46,13 +46,13 @@ export class Player {
     this.#gain = gain;
   }
 
-  /**
-   * Let sound begin. To be called in a user's gesture (a click, a key); browsers want one.
-   * @param {number} [sampleRate] Of sound to come, where known: opens its context at once, which
-   *   takes up to some tenths of a second.
-   */
-  static unlock(sampleRate) {
-    if (sampleRate) Player.#open(sampleRate);
+  /** Get ready for sound of a rate: opening its context takes up to some tenths of a second. */
+  static prepare(sampleRate) {
+    Player.#open(sampleRate);
+  }
+
+  /** Let sound begin. To be called in a user's gesture (a click, a key); browsers want one. */
+  static unlock() {
     Player.#contexts.forEach(resume);
   }
 

@@ -240,6 +240,7 @@ class TestState:
         assert client.get("/forespeak/state").json() == {
             "state": "loading",
             "text": "Loading the voice…",
+            "sample_rate": None,
             "baseline_tokens_per_s": None,
         }
 
@@ -248,6 +249,7 @@ class TestState:
         state = client.get("/forespeak/state").json()
         assert state["state"] == "ready"
         assert state["baseline_tokens_per_s"] == ready.baseline_tokens_per_s
+        assert state["sample_rate"] == ready.engine.voice.codec.sample_rate
 
 
 class TestScripts:

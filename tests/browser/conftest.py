@@ -23,7 +23,7 @@ FLAGS = (
     "--autoplay-policy=document-user-activation-required",  # as people's browsers have it
 )
 MODULES = Path(__file__).parents[2] / "assets/page"
-NOWHERE = "http://forespeak.test/"
+NOWHERE = "https://forespeak.test/"  # worklets are only given to secure origins
 
 
 def find_chromium():

@@ -1,13 +1,9 @@
 """Hears what leaves a player in the page, sample by sample, against the context's clock."""
 
 from base64 import b64decode, b64encode
-from pathlib import Path
 
 import numpy as np
 
-from tests.browser.conftest import MODULES
-
-SECURE = "http://localhost/"  # worklets are only given to such origins
 TOOLS = """async () => {
   const { Player } = await import("./page/player.js");
   const worklet = `registerProcessor("tap", class extends AudioWorkletProcessor {
@@ -58,19 +54,8 @@ TOOLS = """async () => {
 }"""
 
 
-def answer(route):
-    """The page's modules, and an empty document for everything else."""
-    name = Path(route.request.url).name
-    if name.endswith(".js"):
-        route.fulfill(path=MODULES / name, content_type="text/javascript")
-    else:
-        route.fulfill(body="<!doctype html><body></body>", content_type="text/html")
-
-
-def open_clicked(page):
-    """Bring a page where worklets are allowed, with `tools`, and click it; its `evaluate`."""
-    page.route(f"{SECURE}**", answer)
-    page.goto(SECURE)
+def clicked(page):
+    """Give an empty page `tools`, and click it; its `evaluate`."""
     page.evaluate(TOOLS)
     page.mouse.click(9, 9)
     return page.evaluate

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.browser.listening import open_clicked, pack, unpack
+from tests.browser.listening import clicked, pack, unpack
 
 pytestmark = pytest.mark.browser
 
@@ -14,7 +14,7 @@ RATE = 22050
 
 @pytest.fixture
 def play(blank):
-    return open_clicked(blank)
+    return clicked(blank)
 
 
 def pieces_of(pcm, rng, longest):

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import FLAGS, find_chromium
-from tests.browser.listening import SECURE, answer, open_clicked
+from tests.browser.listening import clicked
 
 pytestmark = pytest.mark.browser
 
@@ -12,21 +11,7 @@ RATE = 22050
 
 @pytest.fixture
 def play(blank):
-    return open_clicked(blank)
-
-
-@pytest.fixture
-def strict(browser):
-    """An empty page in a browser that wants a gesture before sound, as people's browsers do.
-
-    The policy that the shared one runs with lets Web Audio through.
-    """
-    policy = "--autoplay-policy=document-user-activation-required"
-    chromium = browser.browser_type.launch(executable_path=find_chromium(), args=[*FLAGS, policy])
-    page = chromium.new_page()
-    page.route(f"{SECURE}**", answer)
-    yield page
-    chromium.close()
+    return clicked(blank)
 
 
 class TestCommands:
@@ -118,9 +103,9 @@ class TestCommands:
         assert seen["sounding"] < 0.05 * RATE
         assert seen["state"] == "ended"  # a run may end without any sound
 
-    def test_without_a_gesture_it_waits_and_then_plays_from_the_start(self, strict):
+    def test_without_a_gesture_it_waits_and_then_plays_from_the_start(self, blank):
         # Not by `evaluate`, which counts as a gesture.
-        strict.add_init_script("""(async () => {
+        blank.add_init_script("""(async () => {
           const { Player } = await import(new URL("page/player.js", location));
           document.addEventListener("click", () => Player.unlock());
           const player = new Player();
@@ -129,14 +114,14 @@ class TestCommands:
           player.finish();
           window.player = player;
         })()""")
-        strict.goto(SECURE)
-        strict.wait_for_timeout(300)
+        blank.reload()
+        blank.wait_for_timeout(300)
         facts = "[player.state, player.blocked, player.position()]"
-        assert strict.evaluate(facts) == ["waiting", True, 0]
-        strict.mouse.click(9, 9)
-        strict.wait_for_function("player.state === 'ended'")
-        assert strict.evaluate(facts) == ["ended", False, 0.3]
-        assert strict.evaluate("player.underruns") == []
+        assert blank.evaluate(facts) == ["waiting", True, 0]
+        blank.mouse.click(9, 9)
+        blank.wait_for_function("player.state === 'ended'")
+        assert blank.evaluate(facts) == ["ended", False, 0.3]
+        assert blank.evaluate("player.underruns") == []
 
     def test_an_idle_player_takes_every_command(self, play):
         assert play("""() => {
@@ -164,7 +149,7 @@ class TestUpkeep:
             constructor(...all) { super(...all); count.most = Math.max(count.most, ++count.live); }
             disconnect(...all) { super.disconnect(...all); count.live--; }
           };
-          Player.unlock(22050);
+          Player.prepare(22050);
           const players = [new Player(), new Player()];
           const after = [];
           for (let run = 0; run < 20; run++) {
