@@ -14,6 +14,34 @@ EVENTS = "**/events?*"  # where the log of a run is read
 LIVE = "document.querySelector('.live .stage').stage"
 RACE = "document.querySelector('.race').race"
 
+# `tape()` is what players gave to their context's destination, block by block.
+TAPE = """async () => {
+  const { Player } = await import(new URL("forespeak/page/player.js", document.baseURI));
+  const opener = new Player();
+  opener.begin(22050);
+  const { context } = opener.output;
+  opener.close();
+  const worklet = `registerProcessor("tape", class extends AudioWorkletProcessor {
+    process([[samples = new Float32Array(128)]]) {
+      this.port.postMessage(samples.slice());
+      return true;
+    }
+  })`;
+  const script = new Blob([worklet], { type: "text/javascript" });
+  await context.audioWorklet.addModule(URL.createObjectURL(script));
+  const blocks = [];
+  window.tape = () => blocks.flatMap((block) => Array.from(block, (x) => Math.round(32767 * x)));
+  const connect = AudioNode.prototype.connect;
+  AudioNode.prototype.connect = function (to, ...more) {
+    if (to === context.destination) {
+      const node = new AudioWorkletNode(context, "tape", { numberOfOutputs: 0 });
+      node.port.onmessage = ({ data }) => blocks.push(data);
+      connect.call(this, node);
+    }
+    return connect.call(this, to, ...more);
+  };
+}"""
+
 
 class SlowVoice(FakeVoice):
     """Takes its time over each sentence, and counts those it began."""
@@ -66,8 +94,46 @@ def held_pcm(page, stage=LIVE):
     return np.array(page.evaluate(f"Array.from({stage}.player.pcm())"), np.int16)
 
 
-def synthesized(text, header):
-    """int16 samples, and the trace, of an engine with the settings of a run."""
+def tape(page):
+    """Records what is heard from now on: a function that gives it, int16 [samples], without the
+    silence around it."""
+    page.mouse.click(640, 5)
+    page.evaluate(TAPE)
+    return lambda: np.trim_zeros(np.array(page.evaluate("tape()"), np.int16))
+
+
+def with_waits(page, pcm):
+    """Samples as they must be heard: silent where the player knows to have waited."""
+    rate = page.evaluate(f"{LIVE}.run.header.sample_rate")
+    waits = page.evaluate(f"{LIVE}.player.underruns")
+    places = [round(wait["at"] * rate) for wait in waits]
+    lengths = [round(wait["seconds"] * rate) for wait in waits]
+    return np.trim_zeros(np.insert(pcm, np.repeat(places, lengths).astype(int), 0))
+
+
+def trace_cells(trace):
+    """(token, kind) of every cell, from the rounds of a trace."""
+    cells = []
+    for round_ in trace.rounds:
+        cells += [(token, "accepted") for token in round_.draft_tokens[: round_.accepted]]
+        rejected = round_.accepted < len(round_.draft_tokens)
+        last = "corrected" if rejected else "bonus" if round_.draft_tokens else "plain"
+        cells.append((round_.next_token, last))
+    return cells
+
+
+def page_cells(page):
+    cells = page.evaluate(
+        f"""(({{ run }}) => Array.from({{ length: run.spoken }}, (_, n) => {{
+          const {{ token, kind }} = run.cell(Math.floor(n / run.Q), n % run.Q);
+          return [token, kind];
+        }}))({LIVE})"""
+    )
+    return [tuple(cell) for cell in cells]
+
+
+def synthesized(text, header, engine=None):
+    """int16 samples, and the trace, of an engine (the fake one) with the settings of a run."""
     settings = Settings(
         Sampling(header["temperature"], header["top_k"], header["top_p"]),
         header["rule"],
@@ -75,7 +141,7 @@ def synthesized(text, header):
         header["seed"],
         header["rate"],
     )
-    events = list(fake_engine().synthesize(text, settings))
+    events = list((engine or fake_engine()).synthesize(text, settings))
     sound = np.concatenate([event.samples for event in events if isinstance(event, AudioReady)])
     (trace,) = (event.trace for event in events if isinstance(event, Finished))
     return to_int16(sound), trace

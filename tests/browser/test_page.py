@@ -13,69 +13,24 @@ from tests.browser.pages import (
     finish,
     held_pcm,
     live_header,
+    page_cells,
     speak,
     still_speaks,
     synthesized,
+    tape,
+    trace_cells,
     wait_for_sound,
     wait_for_status,
+    with_waits,
 )
 
 pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror='window.hacked = 1'> ${window.hacked = 2} {{hacked}} C:\\users"
-# `tape()` is what players gave to their context's destination, block by block.
-TAPE = """async () => {
-  const { Player } = await import(new URL("forespeak/page/player.js", document.baseURI));
-  const opener = new Player();
-  opener.begin(22050);
-  const { context } = opener.output;
-  opener.close();
-  const worklet = `registerProcessor("tape", class extends AudioWorkletProcessor {
-    process([[samples = new Float32Array(128)]]) {
-      this.port.postMessage(samples.slice());
-      return true;
-    }
-  })`;
-  const script = new Blob([worklet], { type: "text/javascript" });
-  await context.audioWorklet.addModule(URL.createObjectURL(script));
-  const blocks = [];
-  window.tape = () => blocks.flatMap((block) => Array.from(block, (x) => Math.round(32767 * x)));
-  const connect = AudioNode.prototype.connect;
-  AudioNode.prototype.connect = function (to, ...more) {
-    if (to === context.destination) {
-      const node = new AudioWorkletNode(context, "tape", { numberOfOutputs: 0 });
-      node.port.onmessage = ({ data }) => blocks.push(data);
-      connect.call(this, node);
-    }
-    return connect.call(this, to, ...more);
-  };
-}"""
-
-
-def trace_cells(trace):
-    """(token, kind) of every cell, from the rounds of a trace."""
-    cells = []
-    for round_ in trace.rounds:
-        cells += [(token, "accepted") for token in round_.draft_tokens[: round_.accepted]]
-        rejected = round_.accepted < len(round_.draft_tokens)
-        last = "corrected" if rejected else "bonus" if round_.draft_tokens else "plain"
-        cells.append((round_.next_token, last))
-    return cells
-
-
-def page_cells(page):
-    cells = page.evaluate(
-        f"""(({{ run }}) => Array.from({{ length: run.spoken }}, (_, n) => {{
-          const {{ token, kind }} = run.cell(Math.floor(n / run.Q), n % run.Q);
-          return [token, kind];
-        }}))({LIVE})"""
-    )
-    return [tuple(cell) for cell in cells]
 
 
 class TestSpeaking:
     def test_what_is_heard_and_shown_is_what_the_engine_made(self, page):
-        page.mouse.click(640, 5)
-        page.evaluate(TAPE)
+        heard = tape(page)
         text = "hello there and then some more"
         speak(page, text)
         finish(page)
@@ -83,9 +38,7 @@ class TestSpeaking:
         np.testing.assert_array_equal(held_pcm(page), pcm)
         assert page_cells(page) == trace_cells(trace)
         wait_for_status(page, "Done.")
-        heard = np.trim_zeros(np.array(page.evaluate("tape()"), np.int16))
-        np.testing.assert_array_equal(heard, np.trim_zeros(pcm))
-        assert page.evaluate(f"{LIVE}.player.underruns") == []
+        np.testing.assert_array_equal(heard(), with_waits(page, pcm))
 
     def test_numbers_are_those_of_the_log(self, page):
         speak(page, "hello there")
