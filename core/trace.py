@@ -4,6 +4,7 @@ A trace is all that the page needs to show a run again without any model.
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -18,6 +19,8 @@ from core.sound import from_flac, to_flac
 
 SCHEMA = 2
 MOST = 64  # γ and codebooks: whoever shows a trace makes room for them before it looks further
+MOST_FRAMES = 100_000  # of one sentence: more than an hour
+FOREVER = 1e6  # seconds
 STRICT = ConfigDict(extra="forbid")
 
 
@@ -162,9 +165,53 @@ class Trace:
             trace = TypeAdapter(cls).validate_json(text, strict=True)
         except ValidationError as error:
             raise damaged from error
-        if json.loads(json.dumps(asdict(trace))) != data:  # a default stood in for what is missing
+        # A default may have stood in for what is missing.
+        if json.loads(json.dumps(asdict(trace))) != data or not _hangs_together(trace):
             raise damaged
         return trace
+
+
+def _hangs_together(trace: Trace) -> bool:
+    """Whether it could have happened: whoever shows a trace need not look for gaps in it."""
+    rounds, chunks, count = trace.rounds, trace.chunks, len(trace.sentences)
+    times = [t for r in rounds for t in (r.draft_s, r.verify_s, r.at_s)]
+    times += [trace.total_s, *(c.at_s for c in chunks)]
+    said = {token for r in rounds for token in (*r.draft_tokens, r.next_token)}
+    emitted = _totals(((r.sentence, r.position, len(r.tokens)) for r in rounds), count)
+    heard = _totals(((c.sentence, c.start, c.samples) for c in chunks), count)
+    if emitted is None or heard is None:
+        return False
+    per_frame = trace.sample_rate / trace.frame_rate
+    return (
+        all(0 <= time < FOREVER for time in times)
+        and all(0 <= token < trace.codebook_size for token in said)
+        and all(map(_is_plan, trace.sentences))
+        and all(
+            tokens <= s.frames * trace.num_codebooks and samples <= s.frames * per_frame + 1
+            for s, tokens, samples in zip(trace.sentences, emitted, heard, strict=True)
+        )
+    )
+
+
+def _totals(pieces: Iterable[tuple[int, int, int]], sentences: int) -> list[int] | None:
+    """Size of each sentence, of (sentence, start, size); None if a piece does not follow those
+    before it."""
+    totals = [0] * sentences
+    for sentence, start, size in pieces:
+        if not (0 <= sentence < sentences and start == totals[sentence] and size > 0):
+            return None
+        totals[sentence] += size
+    return totals
+
+
+def _is_plan(sentence: Sentence) -> bool:
+    counts = {len(sentence.phonemes), len(sentence.durations), len(sentence.word_index)}
+    return (
+        len(counts) == 1
+        and 0 <= sentence.frames <= MOST_FRAMES
+        and all(-1 <= word < len(sentence.words) for word in sentence.word_index)
+        and all(0 <= duration <= MOST_FRAMES for duration in sentence.durations)
+    )
 
 
 def first_difference(one: Trace, other: Trace) -> int | None:

@@ -77,7 +77,10 @@ def damage(path: Path, **changes: object) -> None:
     path.write_text(json.dumps(data), encoding="utf-8")
 
 
-ROUND = json.loads(json.dumps(asdict(ROUNDS[0])))
+ROUND, CHUNK, SENTENCE = (
+    json.loads(json.dumps(asdict(record)))
+    for record in (ROUNDS[0], CHUNKS[0], EXAMPLE.sentences[0])
+)
 DAMAGES = {
     "a field too many": {"extra": 1},
     "a field too few": {"gamma": ...},
@@ -113,6 +116,25 @@ DAMAGES = {
     "schema missing": {"schema": ...},
     "a round without its draws": {"rounds": [{k: ROUND[k] for k in ROUND if k != "draws"}]},
     "a round with a test too many": {"rounds": [{**ROUND, "draws": [0.5] * 4}]},
+    "a round of no sentence": {"rounds": [{**ROUND, "sentence": 1}]},
+    "a round of a sentence before all": {"rounds": [{**ROUND, "sentence": -1}]},
+    "a round that leaves tokens out": {"rounds": [{**ROUND, "position": 1}]},
+    "a round told twice": {"rounds": [ROUND, ROUND]},
+    "a token of no codebook": {"rounds": [{**ROUND, "next_token": 512}]},
+    "a token below all": {"rounds": [{**ROUND, "draft_tokens": [-1, 1, 2]}]},
+    "a round that took less than no time": {"rounds": [{**ROUND, "verify_s": -0.1}]},
+    "a round that never ended": {"rounds": [{**ROUND, "at_s": 1e300}]},
+    "a chunk of no sentence": {"chunks": [{**CHUNK, "sentence": 1}]},
+    "a chunk after a gap": {"chunks": [{**CHUNK, "start": 1}]},
+    "a chunk of nothing": {"chunks": [{**CHUNK, "samples": 0}]},
+    "a chunk longer than its sentence": {"chunks": [{**CHUNK, "samples": 10**9}]},
+    "a sentence without end": {"sentences": [{**SENTENCE, "frames": 10**9}]},
+    "a sentence shorter than its tokens": {"sentences": [{**SENTENCE, "frames": 2}]},
+    "a phoneme without a duration": {"sentences": [{**SENTENCE, "durations": [1.0, 2.0]}]},
+    "a phoneme of no word": {"sentences": [{**SENTENCE, "word_index": [0, 0, 9]}]},
+    "a phoneme that takes less than no time": {
+        "sentences": [{**SENTENCE, "durations": [1.0, -2.0, 1.0]}]
+    },
     "sound missing": {"sound": ...},
     "sound null": {"sound": None},
     "schema of yesterday": {"schema": SCHEMA - 1},

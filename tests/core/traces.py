@@ -48,7 +48,7 @@ def make_trace(
         frame_rate=12.5,
         sample_rate=1000,
         sentences=(
-            Sentence("Hé, 世.", ("Hé", "世"), ("h", "e", "."), (0, 0, -1), (1.5, 0.25, 2.0), 4),
+            Sentence("Hé, 世.", ("Hé", "世"), ("h", "e", "."), (0, 0, -1), (1.5, 0.25, 2.0), 20),
         ),
         chunks=chunks,
         total_s=3.0,
