@@ -11,6 +11,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from app.exports import EXPORTS, file_name
+from app.faults import explain
 from app.runs import Run, Runs
 from app.studio import Studio
 
@@ -61,7 +62,7 @@ class Routes:
         after = request.query_params.get("after", "0")
         if run is None:
             return not_found("run")
-        if not (after.isascii() and after.isdigit()):
+        if not (after.isascii() and after.isdigit() and len(after) < 10):
             return PlainTextResponse("after is the number of a line.", 400)
         return Feed(run, int(after))
 
@@ -83,7 +84,11 @@ class Routes:
         media_type, make = EXPORTS[name]
         attachment = f'attachment; filename="{file_name(trace, name)}"'
         headers = {"Content-Disposition": attachment, "Cache-Control": "no-store"}
-        return Response(make(lane), media_type=media_type, headers=headers)
+        try:
+            content = make(lane)
+        except Exception as error:
+            return PlainTextResponse(explain(error), 500)
+        return Response(content, media_type=media_type, headers=headers)
 
     def _run(self, request: Request) -> Run | None:
         return self._runs.find(request.path_params["run"])

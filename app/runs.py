@@ -11,7 +11,7 @@ from app.faults import explain
 from app.wire import Lane, Line
 
 PATIENCE = 3.0  # seconds that a run goes on with nobody listening: a reload takes less
-FINISHED_KEPT = 8
+KEPT = 200e6  # bytes of lines of runs that have ended: their sound and records take as much again
 
 
 class Stopped(Exception):  # noqa: N818 - no error: somebody wanted it
@@ -29,6 +29,7 @@ class Run:
         self.owner = owner
         self.lanes: list[Lane] = []
         self._lines: list[bytes] = []
+        self._size = 0
         self._ended = False
         self._stopped = False
         self._listeners = 0
@@ -39,7 +40,9 @@ class Run:
         """Append a line; it gets the next number."""
         with self._lock:
             numbered = {"n": len(self._lines), **line}
-            self._lines.append(json.dumps(numbered, separators=(",", ":")).encode() + b"\n")
+            text = json.dumps(numbered, separators=(",", ":"), allow_nan=False)
+            self._lines.append(text.encode() + b"\n")
+            self._size += len(text)
 
     def status(self, text: str, state: str) -> None:
         """Append what the run is at; state: queued, loading, speaking or playing."""
@@ -54,6 +57,11 @@ class Run:
         """The lines there are, from number `after` on."""
         with self._lock:
             return self._lines[after:]
+
+    @property
+    def size(self) -> int:
+        """Characters of all lines together."""
+        return self._size
 
     @property
     def ended(self) -> bool:
@@ -107,15 +115,21 @@ class Runs:
                 if owner is not None and other.owner == owner:
                     other.stop()
             self._runs[run.id] = run
-            ended = [other.id for other in self._runs.values() if other.ended]
-            for old in ended[: max(0, len(ended) - FINISHED_KEPT)]:
-                del self._runs[old]
+            self._make_room()
         threading.Thread(target=_work, args=(run, work), daemon=True).start()
         return run
 
     def find(self, id: str) -> Run | None:
         """The run of that id, if it is still there."""
         return self._runs.get(id)
+
+    def _make_room(self) -> None:
+        *older, newest = [run for run in self._runs.values() if run.ended] or [Run()]
+        kept = newest.size
+        for run in reversed(older):
+            kept += run.size
+            if kept > KEPT:
+                del self._runs[run.id]
 
 
 def _work(run: Run, work: Work) -> None:

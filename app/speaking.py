@@ -22,7 +22,10 @@ def live(run: Run, studio: Studio, order: Order, speakers: Speakers | None = Non
             stack.enter_context(speakers)
         with studio.use(order.voice, run.status, run.check) as ready:
             run.status("Speaking…", "speaking")
-            speak(run, ready, order.text, order.settings(ready.gamma), speakers)
+            settings = order.settings(ready.gamma)
+            lane = speak(run, ready, order.text, settings, speakers)
+            if settings.gamma == 0:
+                studio.renew(order.voice, lane.metrics().tokens_per_s)
         if speakers:
             run.status("Playing on this computer's speakers…", "playing")
             speakers.complete()
@@ -36,6 +39,7 @@ def race(run: Run, studio: Studio, order: Order) -> str:
     with studio.use(order.voice, run.status, run.check) as ready:
         run.status("Racing: the baseline speaks…", "speaking")
         plain = speak(run, ready, order.text, order.baseline())
+        ready = studio.renew(order.voice, plain.metrics().tokens_per_s)
         run.status("Racing: speculative decoding speaks…", "speaking")
         fast = speak(run, ready, order.text, order.drafted(ready.gamma))
     run.put(verdict(plain, fast))

@@ -3,18 +3,17 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from app.faults import explain
 from app.turns import Turns
-from core.costs import best_gamma
+from core.costs import TRIAL, best_gamma
 from core.engine import Engine, Settings
 from core.errors import ForespeakError
 from core.metrics import measure
 
 WARM_UP = "Hi."
-MEASURED = "A small model guesses ahead."
 TIMES_MEASURED = 3
 
 LOADING = "Loading the voice…"
@@ -83,6 +82,16 @@ class Studio:
                 self._ready[voice] = self._prepare(voice)
             return self._ready[voice]
 
+    def renew(self, voice: str, baseline_tokens_per_s: float) -> Ready:
+        """Take a newer measurement of the baseline: a computer is not always equally fast."""
+        with self._loading:
+            ready = replace(self._ready[voice], baseline_tokens_per_s=baseline_tokens_per_s)
+            self._ready[voice] = ready
+            self._states[voice] = replace(
+                self._states[voice], baseline_tokens_per_s=baseline_tokens_per_s
+            )
+            return ready
+
     @contextmanager
     def use(
         self,
@@ -124,7 +133,7 @@ class Studio:
 def measure_baseline(engine: Engine) -> float:
     """Tokens per second without a draft, on this computer and as it is now."""
     plain = Settings(gamma=0)
-    traces = (engine.trace(MEASURED, plain) for _ in range(TIMES_MEASURED))
+    traces = (engine.trace(TRIAL, plain) for _ in range(TIMES_MEASURED))
     return median(measure(trace).tokens_per_s for trace in traces)
 
 

@@ -5,7 +5,7 @@ A trace is all that the page needs to show a run again without any model.
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import ClassVar
@@ -19,9 +19,10 @@ from core.sound import from_flac, to_flac
 
 SCHEMA = 2
 MOST = 64  # γ and codebooks: whoever shows a trace makes room for them before it looks further
-MOST_FRAMES = 100_000  # of one sentence: more than an hour
-FOREVER = 1e6  # seconds
-STRICT = ConfigDict(extra="forbid")
+FRAME_RATES = (1, 1000)  # Hz
+SAMPLE_RATES = (8_000, 192_000)  # Hz; browsers refuse what lies far outside
+FOREVER = 4 * 3600  # seconds of sound, and of work
+STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,12 @@ class Trace:
     def __post_init__(self) -> None:
         if not (1 <= self.num_codebooks <= MOST and 0 <= self.gamma <= MOST):
             raise ValueError(f"{self.num_codebooks} codebooks or γ {self.gamma} is out of range")
-        if not min(self.frame_rate, self.sample_rate) > 0:
-            raise ValueError("frames and samples must take time")
+        for rate, (least, most) in (
+            (self.frame_rate, FRAME_RATES),
+            (self.sample_rate, SAMPLE_RATES),
+        ):
+            if not least <= rate <= most:
+                raise ValueError(f"{rate} Hz is not from {least} to {most}")
         if any(len(round_.draft_tokens) > self.gamma for round_ in self.rounds):
             raise ValueError(f"a round drafted more than γ {self.gamma}")
 
@@ -156,7 +161,7 @@ class Trace:
             data = json.loads(text)
         except OSError as error:
             raise ForespeakError(f"Cannot read {path} ({error.strerror}).") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ForespeakError(f"{path} is not a trace: it is not JSON.") from error
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise ForespeakError(f"{path} is not a trace of schema {SCHEMA}: record it again.")
@@ -165,10 +170,20 @@ class Trace:
             trace = TypeAdapter(cls).validate_json(text, strict=True)
         except ValidationError as error:
             raise damaged from error
-        # A default may have stood in for what is missing.
-        if json.loads(json.dumps(asdict(trace))) != data or not _hangs_together(trace):
+        if not (_is_complete(data) and _hangs_together(trace)):
             raise damaged
         return trace
+
+
+def _is_complete(data: dict) -> bool:
+    """Whether no default stood in for a field, of JSON that is otherwise a trace."""
+
+    def has_all(kind: type, records: Iterable[dict]) -> bool:
+        names = {f.name for f in fields(kind)}
+        return all(record.keys() == names for record in records)
+
+    lists = {"sentences": Sentence, "rounds": Round, "chunks": Chunk}
+    return has_all(Trace, [data]) and all(has_all(lists[name], data[name]) for name in lists)
 
 
 def _hangs_together(trace: Trace) -> bool:
@@ -186,6 +201,7 @@ def _hangs_together(trace: Trace) -> bool:
         all(0 <= time < FOREVER for time in times)
         and all(0 <= token < trace.codebook_size for token in said)
         and all(map(_is_plan, trace.sentences))
+        and sum(s.frames for s in trace.sentences) <= FOREVER * trace.frame_rate
         and all(
             tokens <= s.frames * trace.num_codebooks and samples <= s.frames * per_frame + 1
             for s, tokens, samples in zip(trace.sentences, emitted, heard, strict=True)
@@ -208,9 +224,9 @@ def _is_plan(sentence: Sentence) -> bool:
     counts = {len(sentence.phonemes), len(sentence.durations), len(sentence.word_index)}
     return (
         len(counts) == 1
-        and 0 <= sentence.frames <= MOST_FRAMES
+        and sentence.frames >= 0
         and all(-1 <= word < len(sentence.words) for word in sentence.word_index)
-        and all(0 <= duration <= MOST_FRAMES for duration in sentence.durations)
+        and all(0 <= duration <= sentence.frames for duration in sentence.durations)
     )
 
 

@@ -121,7 +121,8 @@ def test_a_new_run_stops_its_owners_former_one_and_no_other():
 
 
 def test_old_runs_make_room_but_never_those_under_way(monkeypatch):
-    monkeypatch.setattr(module, "FINISHED_KEPT", 2)
+    line = len(b'{"n":0,"kind":"end","state":"done","text":"Done."}')
+    monkeypatch.setattr(module, "KEPT", 2 * line)
     runs = Runs()
     going = runs.start(endless)
     done = []

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from app.orders import AUTOMATIC, DRAFT, Order
+from app.orders import AUTOMATIC, DRAFT, NO_DRAFT, Order
 from app.runs import Runs
 from app.speaking import live, race
 from app.studio import Studio
@@ -17,8 +17,8 @@ from tests.fake_voice import FakeVoice, engine_pcm, fake_engine
 LONG = "\n".join(["a long text"] * 500)
 
 
-def order(text="hello there\nand more", rule="lossless", gamma=4, seed=0):
-    return Order.from_controls(text, "joe", DRAFT, rule, gamma, 0.8, 1, seed, 1)
+def order(text="hello there\nand more", rule="lossless", gamma=4, seed=0, draft=DRAFT):
+    return Order.from_controls(text, "joe", draft, rule, gamma, 0.8, 1, seed, 1)
 
 
 def started(studio, work, *arguments):
@@ -57,6 +57,17 @@ class TestLive:
         np.testing.assert_array_equal(run.lanes[0].pcm(), engine_pcm("hello there\nand more"))
         (first,) = (line for line in lines if line["kind"] == "started")
         assert first["baseline_tokens_per_s"] == studio.ready("joe").baseline_tokens_per_s
+
+    @pytest.mark.parametrize(("work", "lane"), [(live, 0), (race, 0)])
+    def test_the_latest_baseline_is_what_later_runs_are_compared_with(self, studio, work, lane):
+        run = started(studio, work, order(draft=NO_DRAFT))
+        lines = finished(run)
+        measured = run.lanes[lane].metrics().tokens_per_s
+        assert studio.ready("joe").baseline_tokens_per_s == measured
+        assert studio.state("joe").baseline_tokens_per_s == measured
+        for line in lines:
+            if line["kind"] == "started" and line["lane"] == 1:
+                assert line["baseline_tokens_per_s"] == measured
 
     def test_the_automatic_gamma_is_the_studios(self, studio):
         run = started(studio, live, order(gamma=AUTOMATIC))

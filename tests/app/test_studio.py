@@ -7,6 +7,7 @@ import pytest
 from app import studio as module
 from app.runs import Stopped
 from app.studio import Studio, load_engine, ordinal
+from core.costs import TRIAL
 from core.engine import Engine, Settings
 from core.errors import ForespeakError
 from tests.app.conftest import wait_until
@@ -39,7 +40,7 @@ def test_the_baseline_is_measured_without_a_draft(monkeypatch):
     trace = Engine.trace
     monkeypatch.setattr(Engine, "trace", lambda e, t, s: used.append((t, s)) or trace(e, t, s))
     module.measure_baseline(fake_engine())
-    assert used == [(module.MEASURED, Settings(gamma=0))] * 3
+    assert used == [(TRIAL, Settings(gamma=0))] * 3
 
 
 def test_a_failed_load_says_why_and_is_tried_again():

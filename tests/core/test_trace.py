@@ -47,7 +47,7 @@ def test_json_round_trip(tmp_path: Path) -> None:
 
 def test_sound_is_kept_bit_by_bit(tmp_path: Path) -> None:
     """Sound that a file changes could not be compared with the baseline's."""
-    pcm = np.random.default_rng(0).integers(-(2**15), 2**15, 1500).astype(np.int16)
+    pcm = np.random.default_rng(0).integers(-(2**15), 2**15, 15000).astype(np.int16)
     path = tmp_path / "trace.json"
     EXAMPLE.with_sound(pcm).save(path)
     loaded = Trace.load(path)
@@ -59,8 +59,8 @@ def test_sound_is_kept_bit_by_bit(tmp_path: Path) -> None:
 def test_sound_of_another_run_is_refused() -> None:
     """The page would show one run and play another."""
     for trace in (
-        EXAMPLE.with_sound(np.zeros(1499, np.int16)),
-        replace(EXAMPLE.with_sound(np.zeros(1500, np.int16)), sample_rate=999),
+        EXAMPLE.with_sound(np.zeros(14999, np.int16)),
+        replace(EXAMPLE.with_sound(np.zeros(15000, np.int16)), sample_rate=9999),
     ):
         with pytest.raises(ForespeakError, match="not that of its run"):
             trace.pcm()
@@ -104,6 +104,12 @@ DAMAGES = {
     "a γ below nothing": {"gamma": -1, "rounds": []},
     "a γ without end": {"gamma": 10**9},
     "a sample rate of nothing": {"sample_rate": 0},
+    "a sample rate that nobody plays": {"sample_rate": 10**6},
+    "a frame that lasts an hour": {"frame_rate": 1 / 3600},
+    "a setting that is no number": {"temperature": float("nan")},
+    "a setting without end": {"rate": float("inf")},
+    "a probability that is no number": {"rounds": [{**ROUND, "next_prob": float("nan")}]},
+    "a probability without end": {"rounds": [{**ROUND, "target_probs": [0.1, float("inf"), 0]}]},
     "no frame rate": {"frame_rate": 0.0},
     "a number as text": {"gamma": "3"},
     "a count with a fraction": {"seed": 1.5},
@@ -127,7 +133,7 @@ DAMAGES = {
     "a chunk of no sentence": {"chunks": [{**CHUNK, "sentence": 1}]},
     "a chunk after a gap": {"chunks": [{**CHUNK, "start": 1}]},
     "a chunk of nothing": {"chunks": [{**CHUNK, "samples": 0}]},
-    "a chunk longer than its sentence": {"chunks": [{**CHUNK, "samples": 10**9}]},
+    "a chunk longer than its sentence": {"chunks": [{**CHUNK, "samples": 10**6}]},
     "a sentence without end": {"sentences": [{**SENTENCE, "frames": 10**9}]},
     "a sentence shorter than its tokens": {"sentences": [{**SENTENCE, "frames": 2}]},
     "a phoneme without a duration": {"sentences": [{**SENTENCE, "durations": [1.0, 2.0]}]},
@@ -159,7 +165,10 @@ def test_the_undamaged_example_loads(tmp_path: Path) -> None:
     assert Trace.load(tmp_path / "trace.json") == EXAMPLE
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe\x00", b"[]", b"3", b"null", b'"text"'])
+NO_TRACES = (b"", b"{", b"\xff\xfe\x00", b"[]", b"3", b"null", b'"text"', b"[" * 200_000)
+
+
+@pytest.mark.parametrize("content", NO_TRACES, ids=lambda content: repr(content[:9]))
 def test_other_files_are_refused_with_a_line(content: bytes, tmp_path: Path) -> None:
     """Any file may be chosen on the page: cut short, binary, or JSON of another kind."""
     path = tmp_path / "trace.json"

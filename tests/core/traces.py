@@ -46,7 +46,7 @@ def make_trace(
         num_codebooks=2,
         codebook_size=512,
         frame_rate=12.5,
-        sample_rate=1000,
+        sample_rate=10_000,
         sentences=(
             Sentence("Hé, 世.", ("Hé", "世"), ("h", "e", "."), (0, 0, -1), (1.5, 0.25, 2.0), 20),
         ),
@@ -64,5 +64,5 @@ ROUNDS = (
     make_round(7, 2, 2, 0.02, 0.08),  # 7 (1) 8 (0)                   yes yes, then bonus 9
     make_round(10, 0, 0, 0.0, 0.1),  # nothing drafted
 )
-CHUNKS = (Chunk(0, 0, 500, 0.5), Chunk(0, 500, 700, 1.25), Chunk(0, 1200, 300, 1.5))
+CHUNKS = (Chunk(0, 0, 5000, 0.5), Chunk(0, 5000, 7000, 1.25), Chunk(0, 12000, 3000, 1.5))
 EXAMPLE = make_trace(ROUNDS, CHUNKS)
