@@ -44,6 +44,11 @@ export class Pacer {
     this.#wait();
   }
 
+  /** Whether lines are still to come. */
+  get pending() {
+    return this.#lines.length > 0;
+  }
+
   stop() {
     clearTimeout(this.#timer);
     this.#lines = [];

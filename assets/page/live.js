@@ -59,11 +59,14 @@ class Live {
     this.#tell({ text: "Replaying a recorded run…", state: "playing" });
   }
 
+  get busy() {
+    return this.stage.playing || Boolean(this.pacer?.pending);
+  }
+
   stopped() {
     this.pacer?.stop();
-    this.stage.player.finish();
-    this.stage.player.pause();
     this.#tell({ state: "stopped", text: "Stopped." });
+    this.#silence();
     this.stage.announce();
   }
 
@@ -78,11 +81,21 @@ class Live {
     if (line.kind === "started") this.stage.announce();
   }
 
+  // The status first: whatever the player meets, it is told how the run ended.
   #end(line) {
-    this.stage.player.finish();
-    if (line.state === "done") this.stage.toolbar.exports.offer(this.session.run, 0);
     this.#tell(line);
+    if (line.state === "done") {
+      this.stage.toolbar.exports.offer(this.session.run, 0);
+      this.stage.player.finish();
+    } else {
+      this.#silence();
+    }
     this.stage.announce();
+  }
+
+  #silence() {
+    this.stage.player.pause();
+    this.stage.player.finish();
   }
 
   /** What the server says of the run; once it is done the sound has a say, too. */

@@ -58,6 +58,10 @@ class Race {
     else this.lanes[line.lane].measure(line);
   }
 
+  get busy() {
+    return this.racing;
+  }
+
   stopped() {
     this.#halt();
     this.status.say("Stopped.", "stopped");

@@ -1,9 +1,11 @@
-// The runs that one start button begins: one at a time, followed to their end or stopped.
+// The runs that one start button begins: one at a time, followed to their end or stopped. A page has
+// several such buttons, and only one of them is heard at a time.
 
 import { follow } from "./feed.js";
 
 const POLL = 250; // milliseconds between looks for a value that came before `watch` listened
 const PATIENCE = 20_000; // milliseconds until a press is given up that no run answered
+const CLAIM = "forespeak-claim"; // event: the session in its detail wants to be heard alone
 
 /** An address of the server that gave us the page. */
 export function address(path) {
@@ -14,7 +16,7 @@ export function address(path) {
  * Holds the start button while a run is under way, and hands on what the run says.
  *
  * The listener is told: pressed() in the gesture itself, begin(value), take(line), stopped(),
- * lost(text).
+ * lost(text). Its `busy` says whether it still has something to stop after the run's end.
  */
 export class Session {
   /**
@@ -29,13 +31,15 @@ export class Session {
     this.held = false; // whether the start button is
     this.awaited = null; // the press that no run answered yet: {timer, stopped}
     document.addEventListener("click", (event) => this.#click(event), true);
-    window.addEventListener("pagehide", () => this.#abandon());
+    document.addEventListener(CLAIM, ({ detail }) => detail !== this && this.stop());
+    window.addEventListener("pagehide", () => this.stop()); // Back may bring the page again as it was
     watch("value", () => this.#look());
     setInterval(() => this.#look(), POLL);
   }
 
-  /** End the run under way, if any. */
+  /** End the run under way and its sound, if any. */
   stop() {
+    if (!this.held && !this.open && !this.listener.busy) return;
     if (this.awaited) this.awaited.stopped = true;
     else this.#release();
     this.#abandon();
@@ -51,10 +55,15 @@ export class Session {
   }
 
   #press() {
+    this.#claim();
     this.held = true;
     this.awaited = { timer: setTimeout(() => this.#giveUp(), PATIENCE), stopped: false };
     setTimeout(() => this.#showHeld()); // not now: Gradio would not hear of the press
     this.listener.pressed();
+  }
+
+  #claim() {
+    document.dispatchEvent(new CustomEvent(CLAIM, { detail: this }));
   }
 
   #giveUp() {
@@ -76,6 +85,7 @@ export class Session {
       this.#abandon();
       this.#release();
     } else {
+      this.#claim();
       this.listener.begin(value);
       this.feed = follow(value.run, 0, (line) => this.#take(line));
     }

@@ -29,6 +29,9 @@ def log(text):
     return "".join(json.dumps({"n": n, **line}) + "\n" for n, line in enumerate(lines))
 
 
+UNFINISHED = log("hello there").rsplit("\n", 2)[0] + "\n"  # without its end
+
+
 class Server:
     """What live.js asks: states one after the other, one log for every run, and who was stopped."""
 
@@ -81,7 +84,7 @@ def test_a_value_that_nobody_told_of_is_found(live):
 
 
 def test_a_new_run_stops_the_one_before(live, server):
-    server.log = log("hello there").rsplit("\n", 2)[0] + "\n"  # without its end
+    server.log = UNFINISHED
     live.click("#speak")
     live.evaluate("props.value = { run: 'a', muted: false }; changed()")
     wait_for_sound(live)
@@ -89,6 +92,43 @@ def test_a_new_run_stops_the_one_before(live, server):
     live.evaluate("props.value = { run: 'b', muted: false }; changed()")
     wait_for_status(live, "Done.")
     assert server.stopped == ["a"]
+
+
+def test_a_page_that_comes_back_can_be_used_again(live, server):
+    server.log = UNFINISHED
+    live.click("#speak")
+    live.evaluate("props.value = { run: 'a', muted: false }; changed()")
+    wait_for_sound(live)
+    leave = "window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))"
+    live.evaluate(leave)
+    wait_for_status(live, "Stopped.")
+    assert live.is_enabled("#speak")
+    assert live.evaluate(f"{LIVE}.player.state") != "playing"
+    live.wait_for_timeout(50)
+    assert server.stopped == ["a"]
+
+
+def test_where_nothing_runs_or_sounds_stop_does_nothing(live):
+    wait_for_status(live, "Ready.")
+    live.click("#stop")
+    live.keyboard.press("Escape")
+    assert live.inner_text(".live .status") == "Ready."
+    live.click("#speak")
+    live.evaluate("props.value = { run: 'a', muted: false }; changed()")
+    wait_for_status(live, "Done.")
+    live.click("#stop")
+    assert live.inner_text(".live .status") == "Done."
+
+
+@pytest.mark.parametrize("state", ["stopped", "failed"])
+def test_a_run_that_the_server_ends_falls_silent(live, server, state):
+    lines = log("\n".join(["a long text"] * 5)).splitlines()
+    lines[-1] = json.dumps({**json.loads(lines[-1]), "state": state, "text": "Ended."})
+    server.log = "\n".join(lines) + "\n"
+    live.click("#speak")
+    live.evaluate("props.value = { run: 'a', muted: false }; changed()")
+    wait_for_status(live, "Ended.")
+    assert live.evaluate(f"{LIVE}.player.state") == "paused"
 
 
 def test_where_the_server_plays_the_browser_is_silent_and_says_so(live):

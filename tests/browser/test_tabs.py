@@ -1,9 +1,10 @@
-"""Several tabs on one page: one model, so they take turns."""
+"""Several tabs, of the browser and of the page: one model and one ear, so they take turns."""
 
 import numpy as np
 import pytest
 
 from tests.browser.pages import (
+    LIVE,
     LONG,
     finish,
     held_pcm,
@@ -44,3 +45,16 @@ def test_a_closed_tab_ends_its_run_and_lets_the_next_one_speak(browser, url, voi
     other.close()
     finish(page)
     assert not still_speaks(voice)
+
+
+def test_a_race_silences_live_and_ends_its_run(page, voice):
+    speak(page, LONG)
+    wait_for_sound(page)
+    page.get_by_role("tab", name="Race").click()
+    page.fill("#text textarea", "hello")
+    page.click("button#race")
+    assert page.evaluate(f"{LIVE}.player.state") == "paused"
+    wait_for_status(page, "Done.", ".race >", 20_000)
+    assert not still_speaks(voice)
+    page.click("#stop-race")
+    assert page.inner_text(".race > .status") == "Done."
