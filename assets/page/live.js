@@ -10,7 +10,8 @@ import { Stage } from "./stage.js";
 
 const STATE_MS = 500; // between looks at how far the voice is
 const BLOCKED_MS = 500; // that the browser may take to let sound begin
-const BLOCKED = ["Press Play: the browser wants a press before it lets anything sound.", "queued"];
+const BLOCKED = ["Press Play: the browser wants a press before it lets anything sound.", "blocked"];
+const REFUSED = "This sound cannot be played here: the browser refuses its sample rate.";
 const ELSEWHERE = "The sound comes from the server's loudspeakers.";
 const PLAYING = { text: "Playing…", state: "playing" };
 
@@ -108,7 +109,9 @@ class Live {
     clearTimeout(this.timer);
     const { player, playing } = this.stage;
     const { text, state } = playing && this.told.state === "done" ? PLAYING : this.told;
-    this.status.say(this.muted && state !== "failed" ? `${text} ${ELSEWHERE}` : text, state);
+    if (state === "failed") return this.status.say(text, state);
+    if (player.refused) return this.status.say(`${text} ${REFUSED}`, "blocked");
+    this.status.say(this.muted ? `${text} ${ELSEWHERE}` : text, state);
     if (player.blocked) this.timer = setTimeout(() => player.blocked && this.status.say(...BLOCKED), BLOCKED_MS);
   }
 

@@ -31,6 +31,7 @@ export class Player {
   #gain;
   #muted = false;
   #rate = 1;
+  #refused = false;
   #sound = new Int16Array();
   #received = 0; // samples of #sound that are there
   #finished = false; // no more will come
@@ -69,7 +70,8 @@ export class Player {
     this.#sound = new Int16Array();
     this.#received = 0;
     this.#finished = false;
-    this.#wanted = true;
+    this.#refused = !playable(sampleRate);
+    this.#wanted = !this.#refused;
     this.underruns = [];
     this.#restart(0);
   }
@@ -95,6 +97,7 @@ export class Player {
 
   /** Go on where it was paused; from the start if all was heard. */
   play() {
+    if (this.#refused) return;
     if (this.#context) resume(this.#context);
     const ended = this.state === "ended";
     if (this.#wanted && !ended) return;
@@ -115,7 +118,7 @@ export class Player {
 
   /** Silence, for good or until `begin`; gives back everything but the shared context. */
   close() {
-    this.#wanted = false;
+    this.#wanted = this.#refused = false;
     this.#sound = new Int16Array();
     this.#received = 0;
     this.#use(null);
@@ -144,6 +147,11 @@ export class Player {
   /** Whether the browser wants a gesture (see `unlock`) before anything can be heard. */
   get blocked() {
     return this.#context !== null && this.#context.state !== "running";
+  }
+
+  /** Whether the browser cannot play sound of this rate at all. */
+  get refused() {
+    return this.#refused;
   }
 
   get gain() {
@@ -299,6 +307,15 @@ function create(sampleRate) {
     return new AudioContext({ sampleRate });
   } catch {
     return new AudioContext();
+  }
+}
+
+// Browsers bound the rate of a buffer.
+function playable(sampleRate) {
+  try {
+    return Boolean(new AudioBuffer({ length: 1, sampleRate }));
+  } catch {
+    return false;
   }
 }
 

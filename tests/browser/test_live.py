@@ -83,6 +83,17 @@ def test_a_value_that_nobody_told_of_is_found(live):
     assert live.is_enabled("#speak")
 
 
+def test_sound_of_a_rate_that_no_browser_plays_is_shown_and_the_status_says_so(live, server):
+    server.log = log("hello there").replace('"sample_rate": 22050', '"sample_rate": 2000')
+    live.click("#speak")
+    live.evaluate("props.value = { run: 'a', muted: false }; changed()")
+    wait_for_status(live, "Done. This sound cannot be played here")
+    assert live.evaluate(f"{LIVE}.run.finished")
+    live.click(".live .play")
+    live.click("#stop")
+    assert live.get_attribute(".live .status", "data-state") == "blocked"
+
+
 def test_a_new_run_stops_the_one_before(live, server):
     server.log = UNFINISHED
     live.click("#speak")
@@ -147,6 +158,7 @@ def test_without_a_press_the_browser_may_refuse_sound_then_play_is_asked_for(bla
     blank.goto(NOWHERE)
     blank.wait_for_timeout(1500)
     assert blank.inner_text(".live .status").startswith("Press Play")
+    assert blank.get_attribute(".live .status", "data-state") == "blocked"
     blank.click(".live .play")
     wait_for_sound(blank)
     wait_for_status(blank, "Done.")
