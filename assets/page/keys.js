@@ -31,7 +31,7 @@ const OWN = {
 export class Keys {
   /**
    * @param {HTMLElement} root holds the stage, and from now on the help
-   * @param {object} stage has toggle, seek, step, zoom, fit, position and duration
+   * @param {object} stage has toggle, seek, step, zoom, fit, dismiss, position and duration
    * @param {() => void} stop what Esc does where nothing is open
    */
   constructor(root, stage, stop) {
@@ -51,6 +51,8 @@ export class Keys {
   present() {
     const on = document.body.classList.toggle(PRESENTER);
     document.querySelectorAll("button.presenter").forEach((made) => made.setAttribute("aria-pressed", on));
+    if (on) this.covered = around(this.root);
+    this.covered.forEach((element) => (element.inert = on));
   }
 
   #press(event) {
@@ -85,9 +87,19 @@ export class Keys {
   }
 
   #escape() {
+    if (this.stage.dismiss()) return;
     if (document.body.classList.contains(PRESENTER)) this.present();
     else this.stop();
   }
+}
+
+/** All that is neither in `element` nor holds it, and can be used. */
+function around(element) {
+  const found = [];
+  for (let inner = element; inner !== document.body; inner = inner.parentElement) {
+    found.push(...[...inner.parentElement.children].filter((other) => other !== inner && !other.inert));
+  }
+  return found;
 }
 
 function helpDialog() {

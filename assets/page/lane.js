@@ -73,6 +73,12 @@ export class Lane {
     this.#show(this.wall);
   }
 
+  /** Close what is open over it; whether there was anything. */
+  dismiss() {
+    const read = this.stage.dismiss();
+    return this.exports.close() || read;
+  }
+
   halt() {
     this.pacer?.stop();
     this.stage.player.pause();

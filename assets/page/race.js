@@ -110,6 +110,10 @@ class Race {
     if (!this.racing) this.lanes.forEach(({ stage }) => stage.step(frames));
   }
 
+  dismiss() {
+    return this.lanes.map((lane) => lane.dismiss()).some(Boolean);
+  }
+
   zoom(factor) {
     this.lanes.forEach(({ stage }) => stage.zoom(factor));
   }

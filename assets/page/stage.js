@@ -120,6 +120,13 @@ export class Stage {
     this.seek(this.position + frames * this.run.secondsPerFrame);
   }
 
+  /** Close what is open over it; whether there was anything. */
+  dismiss() {
+    const read = !this.inspect.element.hidden;
+    this.gestures.point(null);
+    return this.toolbar?.exports.close() || read;
+  }
+
   zoom(factor, x = this.board.clientWidth / 2) {
     this.view.zoom(factor, x);
     this.invalidate();

@@ -51,8 +51,16 @@ export class Exports {
     this.element.inert = false;
   }
 
-  withdraw() {
+  /** Close the list; whether it was open. */
+  close() {
+    const { open } = this.element;
+    if (this.element.contains(document.activeElement)) this.element.firstChild.focus();
     this.element.open = false;
+    return open;
+  }
+
+  withdraw() {
+    this.close();
     this.element.inert = true;
   }
 }

@@ -102,6 +102,56 @@ def test_presenter_mode_shows_only_tokens_graphs_and_numbers(spoken):
     assert not spoken.evaluate(PRESENTER)
 
 
+def test_what_presenter_mode_covers_is_out_of_reach(spoken):
+    outside = "document.querySelector('#text textarea').closest('[inert]') !== null"
+    where = "document.activeElement.closest('.live') ? 'live' : document.activeElement.localName"
+    spoken.keyboard.press("p")
+    focused = set()
+    for _ in range(12):
+        spoken.keyboard.press("Tab")
+        focused.add(spoken.evaluate(where))
+    assert focused <= {"live", "body"}
+    assert "live" in focused
+    assert spoken.evaluate(outside)
+    spoken.keyboard.press("Escape")
+    assert not spoken.evaluate(outside)
+    spoken.focus("#text textarea")
+    assert spoken.evaluate("document.activeElement.matches('textarea')")
+
+
+def test_presenter_mode_shows_what_went_wrong(page):
+    page.keyboard.press("p")
+    assert not page.is_visible(".live .status")
+    for state in ("failed", "blocked"):
+        page.evaluate(f"document.querySelector('.live .status').dataset.state = '{state}'")
+        assert page.is_visible(".live .status")
+        box = page.locator(".live .status").bounding_box()
+        assert box["y"] >= 0
+        top = f"document.elementFromPoint({box['x'] + 30}, {box['y'] + box['height'] / 2})"
+        assert page.evaluate(f"{top}.matches('.status')")
+
+
+def test_escape_closes_what_is_open_before_it_stops(page):
+    speak(page, LONG)
+    wait_for_sound(page, 1)
+    page.evaluate("document.activeElement.blur()")
+    page.evaluate(f"{LIVE}.toolbar.exports.offer('x', 0)")
+    page.click(".live .exports summary")
+    page.keyboard.press("Escape")
+    assert not page.is_visible(".live .exports a")
+    page.focus(".live .board")
+    page.keyboard.press("Enter")
+    assert page.is_visible(".live .inspect")
+    page.keyboard.press("p")
+    page.keyboard.press("Escape")
+    assert not page.is_visible(".live .inspect")
+    assert page.evaluate(f"{PRESENTER} && {LIVE}.playing")
+    page.keyboard.press("Escape")
+    assert page.evaluate(f"!{PRESENTER} && {LIVE}.playing")
+    page.keyboard.press("Escape")
+    wait_for_status(page, "Stopped.")
+
+
 def test_escape_stops_the_run(page, voice):
     speak(page, LONG)
     wait_for_sound(page)
