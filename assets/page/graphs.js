@@ -32,15 +32,16 @@ export class Graphs {
     const context = this.#surface.clear(height);
     drawAxis(context, style, view, height);
     this.#lanes.forEach((each, i) => {
-      const plot = { context, style, view, run, heard, top: i * row + 8, bottom: (i + 1) * row - 8 };
-      const top = each.top(plot);
+      const [top, bottom] = [i * row + 8, (i + 1) * row - 8];
+      const plot = { context, style, view, run, playhead, heard, top, bottom };
+      const scale = each.top(plot);
       context.save();
       context.beginPath();
       context.rect(gutter, i * row, width - gutter, row);
       context.clip();
-      each.draw({ ...plot, yAt: (value) => yAt(plot, value / top) });
+      each.draw({ ...plot, yAt: (value) => yAt(plot, value / scale) });
       context.restore();
-      drawTitle(plot, each, top);
+      drawTitle(plot, each, scale);
       context.fillStyle = colours.faint;
       context.fillRect(0, (i + 1) * row - 1, width, 1);
     });
@@ -80,7 +81,8 @@ function written(seconds, step) {
 }
 
 /** A lane's name, what it says now, and its scale, in the gutter. */
-function drawTitle({ context, style, run, heard, top, bottom }, lane, scale) {
+function drawTitle(plot, lane, scale) {
+  const { context, style, top, bottom } = plot;
   const { type, row, font, large, narrow, gutter, colours } = style;
   context.textAlign = "left";
   context.textBaseline = "top";
@@ -89,7 +91,7 @@ function drawTitle({ context, style, run, heard, top, bottom }, lane, scale) {
   context.fillText(narrow ? lane.short : lane.title, 0, top - 4);
   context.font = large;
   context.fillStyle = colours.ink;
-  context.fillText(lane.now(run, heard), 0, top + type * 0.95);
+  context.fillText(lane.now(plot), 0, top + type * 0.95);
   context.font = font;
   context.fillStyle = colours.muted;
   if (narrow && row < ROOM_FOR_THREE * type) {

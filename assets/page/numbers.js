@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 
 const NONE = "–";
 
+// `against` goes on where `hint` ends: what a value was measured against, where that is known.
 const TILES = [
   {
     name: "ttfa",
@@ -26,13 +27,14 @@ const TILES = [
   {
     name: "rate",
     label: "Acceptance rate",
-    hint: "of the drafted tokens",
+    hint: "accepted of drafted",
     value: ({ metrics }) => percent(metrics.acceptance_rate),
   },
   {
     name: "speedup",
     label: "Speed-up",
     hint: "times the baseline",
+    against: ({ baseline }) => (baseline ? `, ${Math.round(baseline)} tok/s` : ""),
     value: (run) => (speedup(run) ? `${speedup(run).toFixed(2)}×` : NONE),
   },
 ];
@@ -53,8 +55,9 @@ export class Numbers {
     this.tiles = TILES.map(({ name, label, hint }) => {
       const value = h("span", { class: "value" }, NONE);
       const tile = h("div", { class: `tile ${name}` }, h("span", { class: "label" }, label), value);
-      tile.append(h("span", { class: "hint" }, hint));
-      return { tile, value };
+      const under = h("span", {});
+      tile.append(h("span", { class: "hint" }, hint, under));
+      return { tile, value, under };
     });
     this.badge = h("div", { class: "badge" });
     for (const part of ["mark", "text", "hint"]) {
@@ -66,7 +69,10 @@ export class Numbers {
 
   /** @param {Run} run */
   show(run) {
-    TILES.forEach(({ value }, i) => this.#write(this.tiles[i].value, run.metrics ? value(run) : NONE));
+    TILES.forEach(({ value, against }, i) => {
+      this.#write(this.tiles[i].value, run.metrics ? value(run) : NONE);
+      if (against) this.#write(this.tiles[i].under, against(run));
+    });
     this.#showBadge(verdict(run.header));
   }
 

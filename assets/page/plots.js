@@ -1,5 +1,5 @@
-// What each graph shows: its title, its value now, its scale, and how it is drawn. Numbers are
-// those that Python measured; only what is visible is read and drawn.
+// What each graph shows: its title, its value now (the title says of what), its scale, and how it is
+// drawn. Numbers are those that Python measured; only what is visible is read and drawn.
 
 import { DASHES, fillBoxes } from "./colours.js";
 import { firstAfter } from "./view.js";
@@ -13,13 +13,13 @@ const nice = (value, scales) => scales.find((scale) => scale >= value) ?? scales
 
 /** Seconds of draft and verify of each round, stacked, over the tokens that the round emitted. */
 export class RoundTime {
-  title = "time per round";
-  short = "round";
+  title = "round time, mean";
+  short = "mean round";
   #run = null;
   #counted = 0;
   #seconds = 0;
 
-  now(run) {
+  now({ run }) {
     return run.rounds.length ? `${(this.#mean(run) * 1000).toFixed(0)} ms` : "–";
   }
 
@@ -84,7 +84,7 @@ export class Rtf {
   title = "RTF so far";
   short = "RTF";
 
-  now(run) {
+  now({ run }) {
     return run.metrics?.rtf == null ? "–" : run.metrics.rtf.toFixed(2);
   }
 
@@ -115,8 +115,8 @@ export class Ahead {
   #counted = 0;
   #most = 0;
 
-  now(run, { buffered }) {
-    return buffered.length ? `${Math.max(0, buffered.at(-1).ahead).toFixed(1)} s` : "–";
+  now({ run, playhead }) {
+    return run.audioSeconds ? `${Math.max(0, run.audioSeconds - playhead).toFixed(1)} s` : "–";
   }
 
   scale(top) {
@@ -155,14 +155,20 @@ export class Ahead {
   }
 }
 
-/** Share of the drafted tokens that were accepted up to each piece of sound, by codebook. */
+/**
+ * Share of the tested tokens that were accepted up to each piece of sound, by codebook. Drafted tokens
+ * after a rejection are not tested, so this is higher than the acceptance rate: accepted of drafted.
+ */
 export class Acceptance {
-  title = "acceptance rate";
-  short = "accepted";
+  title = "accepted of tested";
+  short = "of tested";
 
-  now(run) {
-    const rate = run.metrics?.acceptance_rate;
-    return rate == null ? "–" : `${(rate * 100).toFixed(0)} %`;
+  /** From the worst codebook to the best. */
+  now({ run }) {
+    const rates = (run.metrics?.per_codebook ?? []).filter((rate) => rate != null);
+    if (!rates.length) return "–";
+    const [low, high] = [Math.min(...rates), Math.max(...rates)].map((rate) => Math.round(100 * rate));
+    return low === high ? `${low} %` : `${low}–${high} %`;
   }
 
   scale() {

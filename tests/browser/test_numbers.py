@@ -19,7 +19,7 @@ SHOW = """async (lines) => {
   await new Promise((done) => setTimeout(done));
   const text = (selector) => element.querySelector(selector).textContent;
   return { changes, summary: summary(run), badge: element.querySelector(".badge").dataset.kind,
-    verdict: text(".badge .mark") + text(".badge .text"),
+    against: text(".speedup .hint"), verdict: text(".badge .mark") + text(".badge .text"),
     ...Object.fromEntries(["ttfa", "rtf", "length", "rate", "speedup"].map(
       (name) => [name, text(`.${name} .value`)])) };
 }"""
@@ -39,6 +39,7 @@ class TestNumbers:
         assert shown["length"] == "2.50"
         assert shown["rate"] in ("62 %", "63 %")
         assert shown["speedup"] == "2.00×"
+        assert shown["against"] == "times the baseline, 195 tok/s"
 
     def test_only_a_change_touches_the_page(self, show):
         assert show(EVERY_KIND)["changes"] == 0
@@ -51,7 +52,8 @@ class TestNumbers:
 
     def test_a_machine_that_was_not_measured_has_no_speed_up(self, show):
         header = {**started(), "baseline_tokens_per_s": None}
-        assert show([header, sentence(6), audio()])["speedup"] == "–"
+        shown = show([header, sentence(6), audio()])
+        assert (shown["speedup"], shown["against"]) == ("–", "times the baseline")
 
     def test_verdicts(self, show):
         assert show(EVERY_KIND)["verdict"] == "✓lossless"
