@@ -148,9 +148,10 @@ export class Ahead {
       trace();
       strokeLine(context, colours.ahead, []);
     }
+    let free = gutter; // from here on a label covers no other
     for (const { at, seconds } of heard.underruns) {
       const x = view.xAt(at);
-      if (x > gutter && x < width) drawUnderrun(plot, x, seconds);
+      if (x > gutter && x < width) free = drawUnderrun(plot, x, seconds, free);
     }
   }
 }
@@ -259,10 +260,12 @@ function strokeLine(context, colour, dash) {
   context.setLineDash([]);
 }
 
-function drawUnderrun({ context, style, top, bottom }, x, seconds) {
+/** A mark, and how long it took where there is room; gives where the next label has room. */
+function drawUnderrun({ context, style, top, bottom }, x, seconds, free) {
   const { colours, type, bold } = style;
   context.fillStyle = colours.rejected;
   context.fillRect(x - 2, top, 4, bottom - top);
+  if (x < free) return free;
   context.font = bold;
   context.textAlign = "left";
   context.textBaseline = "top";
@@ -271,6 +274,7 @@ function drawUnderrun({ context, style, top, bottom }, x, seconds) {
   context.lineWidth = 4;
   context.strokeText(text, x + type * 0.4, top); // a rim
   context.fillText(text, x + type * 0.4, top);
+  return x + type + context.measureText(text).width;
 }
 
 /** Moves labels apart vertically until none covers another, in two columns where one is too short. */

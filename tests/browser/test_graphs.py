@@ -126,6 +126,13 @@ class TestAhead:
         assert "✕ waited 0.31 s" in texts(drawn)
         assert not boxes(desk(), "rejected")
 
+    def test_every_underrun_is_marked_and_no_label_covers_another(self, desk):
+        places = [0.2, 0.21, 0.22, 0.9]
+        drawn = desk(underruns=[{"at": at, "seconds": at} for at in places])
+        assert len(boxes(drawn, "rejected")) == 4
+        waited = [text for text in texts(drawn) if "waited" in text]
+        assert waited == ["✕ waited 0.20 s", "✕ waited 0.90 s"]
+
 
 class TestAcceptance:
     def test_each_codebook_has_a_line_of_its_own(self, desk):
