@@ -4,37 +4,35 @@ import { h } from "./dom.js";
 
 const NONE = "–";
 
-// `against` goes on where `hint` ends: what a value was measured against, where that is known.
 const TILES = [
   {
     name: "ttfa",
     label: "TTFA",
-    hint: "until the first sound",
+    hint: () => "until the first sound",
     value: ({ metrics }) => duration(metrics.ttfa_s),
   },
   {
     name: "rtf",
     label: "RTF",
-    hint: "below 1 keeps up",
+    hint: () => "below 1 keeps up",
     value: ({ metrics }) => metrics.rtf.toFixed(2),
   },
   {
     name: "length",
     label: "Acceptance length",
-    hint: "tokens per target pass",
+    hint: () => "tokens per target pass",
     value: ({ metrics }) => metrics.acceptance_length.toFixed(2),
   },
   {
     name: "rate",
     label: "Acceptance rate",
-    hint: "accepted of drafted",
+    hint: () => "accepted of drafted",
     value: ({ metrics }) => percent(metrics.acceptance_rate),
   },
   {
     name: "speedup",
     label: "Speed-up",
-    hint: "times the baseline",
-    against: ({ baseline }) => (baseline ? `, ${Math.round(baseline)} tok/s` : ""),
+    hint: ({ baseline }) => `times the baseline${baseline ? `, ${Math.round(baseline)} tok/s` : ""}`,
     value: (run) => (speedup(run) ? `${speedup(run).toFixed(2)}×` : NONE),
   },
 ];
@@ -53,11 +51,13 @@ export class Numbers {
   /** @param {HTMLElement} element An empty element that is filled. */
   constructor(element) {
     this.tiles = TILES.map(({ name, label, hint }) => {
-      const value = h("span", { class: "value" }, NONE);
-      const tile = h("div", { class: `tile ${name}` }, h("span", { class: "label" }, label), value);
-      const under = h("span", {});
-      tile.append(h("span", { class: "hint" }, hint, under));
-      return { tile, value, under };
+      const shown = {
+        value: h("span", { class: "value" }, NONE),
+        hint: h("span", { class: "hint" }, hint({})),
+      };
+      const tile = h("div", { class: `tile ${name}` }, h("span", { class: "label" }, label));
+      tile.append(shown.value, shown.hint);
+      return { tile, ...shown };
     });
     this.badge = h("div", { class: "badge" });
     for (const part of ["mark", "text", "hint"]) {
@@ -69,9 +69,9 @@ export class Numbers {
 
   /** @param {Run} run */
   show(run) {
-    TILES.forEach(({ value, against }, i) => {
+    TILES.forEach(({ value, hint }, i) => {
       this.#write(this.tiles[i].value, run.metrics ? value(run) : NONE);
-      if (against) this.#write(this.tiles[i].under, against(run));
+      this.#write(this.tiles[i].hint, hint(run));
     });
     this.#showBadge(verdict(run.header));
   }

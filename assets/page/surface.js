@@ -57,7 +57,7 @@ function read(canvas, width) {
     narrow,
     type,
     row: parseFloat(css.lineHeight) || ROW,
-    gutter: Math.round(type * (narrow ? 6 : 14)),
+    gutter: Math.round(type * (narrow ? 6.4 : 14)),
     colours: palette(canvas),
     font: `${type}px ${family}`,
     bold: `600 ${type}px ${family}`,
