@@ -77,7 +77,7 @@ def say(
     baseline: Annotated[
         bool, typer.Option("--baseline", help="Plain autoregressive decoding: no draft.")
     ] = False,
-    gamma: Gamma = 4,
+    gamma: Gamma = 6,
     rule: Rule = "lossless",
     seed: Seed = 0,
     temperature: Temperature = 0.8,
@@ -115,7 +115,7 @@ def say(
 def bench(
     runs: Annotated[int, typer.Option(min=1, help="Times that every sentence is spoken.")] = 3,
     json: Annotated[Path | None, typer.Option(help="Write the result to this file, too.")] = None,
-    gamma: Gamma = 4,
+    gamma: Gamma = 6,
     rule: Rule = "lossless",
     seed: Seed = 0,
     temperature: Temperature = 0.8,

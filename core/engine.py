@@ -34,7 +34,7 @@ class Settings:
 
     sampling: Sampling = field(default_factory=Sampling)
     rule: str = "lossless"
-    gamma: int = 4
+    gamma: int = 6
     seed: int = 0
     rate: float = 1.0
 
