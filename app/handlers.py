@@ -92,13 +92,13 @@ class Handlers:
         verified; gamma: tokens drafted per round, "automatic" or 1 to 16; temperature: 0 to 5;
         top_p: above 0, up to 1; rate: speaking rate, 0.5 to 2. Times are in seconds.
         """
-        run = Run()
         try:
             order = Order.from_controls(
                 text, voice, draft, rule, gamma, temperature, top_p, seed, rate
             )
+            run = self._runs.start(lambda run: live(run, self._studio, order))
             with run.listening():
-                live(run, self._studio, order)
+                run.wait()
         except ForespeakError as error:
             raise gr.Error(str(error), print_exception=False) from error
         (lane,) = run.lanes

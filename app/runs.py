@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from app.faults import explain
 from app.wire import Lane, Line
+from core.errors import ForespeakError
 
 PATIENCE = 3.0  # seconds that a run goes on with nobody listening: a reload takes less
 KEPT = 200e6  # bytes of lines of runs that have ended: their sound and records take as much again
@@ -30,7 +31,8 @@ class Run:
         self.lanes: list[Lane] = []
         self._lines: list[bytes] = []
         self._size = 0
-        self._ended = False
+        self._ended = threading.Event()
+        self._failure: str | None = None
         self._stopped = False
         self._listeners = 0
         self._left = time.monotonic()
@@ -51,7 +53,8 @@ class Run:
     def end(self, state: str, text: str) -> None:
         """Append the last line; state: done, stopped or failed."""
         self.put({"kind": "end", "state": state, "text": text})
-        self._ended = True
+        self._failure = text if state == "failed" else None
+        self._ended.set()
 
     def lines(self, after: int) -> list[bytes]:
         """The lines there are, from number `after` on."""
@@ -66,7 +69,13 @@ class Run:
     @property
     def ended(self) -> bool:
         """Whether there will be no further line."""
-        return self._ended
+        return self._ended.is_set()
+
+    def wait(self) -> None:
+        """Until the run has ended. Raises what it failed of."""
+        self._ended.wait()
+        if self._failure is not None:
+            raise ForespeakError(self._failure)
 
     def stop(self) -> None:
         """Let the run end soon: as soon as its worker has a look."""
@@ -105,7 +114,9 @@ class Runs:
         self._lock = threading.Lock()
 
     def start(self, work: Work, owner: str | None = None) -> Run:
-        """Let a thread do the work.
+        """Let a thread do the work, one that ends with it: the helpers that PyTorch gives to a
+        thread (OpenMP's) stay with it, and those of two living threads would get in each other's
+        way on the few cores that there are. All passes would take more than twice as long.
 
         owner: whose run it is; a former one of the same owner is stopped.
         """
