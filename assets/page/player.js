@@ -4,6 +4,7 @@
 // pieces resampled one by one would click where they meet.
 
 const LEAD = 0.025; // seconds, beyond the context's own, between a wait's end and its sound
+const HEAD = 0.1; // seconds of sound that must be there before it begins: the first pieces are short
 const SAFE = 0.005; // the same for sound that follows sound: below it the join could be missed
 const AHEAD = 2; // seconds to schedule ahead: what the page may be busy for, without many nodes
 const BLOCK = 1; // seconds in one source, at most; less than AHEAD, so that two always wait
@@ -213,7 +214,8 @@ export class Player {
   // Schedule what is due. Sound that the browser has to resample is scheduled as one piece.
   #fill() {
     const whole = this.#context?.sampleRate !== this.#rate;
-    if (this.#wanted && (!whole || this.#finished)) {
+    const begun = this.#next > 0 || this.#received >= HEAD * this.#rate;
+    if (this.#wanted && (this.#finished || (begun && !whole))) {
       const block = whole ? this.#received : BLOCK * this.#rate;
       while (this.#next < this.#received && this.#end() < this.#clock(AHEAD)) this.#schedule(block);
     }

@@ -13,7 +13,7 @@ import { Toolbar } from "./toolbar.js";
 import { View } from "./view.js";
 
 const NUMBERS_MS = 100; // between changes of numbers: faster cannot be read
-const RECEIVING_MS = 25; // between drawings while the engine needs the processor, too: 30 a second
+const RECEIVING_MS = 80; // between drawings while the engine needs the processor, too: 12 a second
 const SAMPLE_S = 0.05; // of sound between two samples of what is buffered
 
 /** A run in sound and pictures. `element.stage` is the stage, for the keyboard and for tests. */

@@ -155,7 +155,7 @@ class TestUpkeep:
           for (let run = 0; run < 20; run++) {
             const player = players[run % 2];
             player.begin(22050);
-            for (let i = 0; i < 5; i++) player.add(pcm(0.02));
+            for (let i = 0; i < 5; i++) player.add(pcm(0.1));
             if (run % 4 < 2) player.finish(), await until(() => player.state === "ended");
             else await sleep(40), player.begin(22050);
             await sleep(20);
