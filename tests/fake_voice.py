@@ -84,8 +84,8 @@ def fake_engine() -> Engine:
     return Engine(FakeVoice(), torch.device("cpu"))
 
 
-def engine_pcm(text: str, **settings: object) -> np.ndarray:
+def engine_pcm(text: str, gamma: int = 4, **settings: object) -> np.ndarray:
     """int16 samples [samples] as the engine gives them; settings differ from the default ones."""
-    events = fake_engine().synthesize(text, Settings(**settings))
+    events = fake_engine().synthesize(text, Settings(gamma=gamma, **settings))
     pieces = [event.samples for event in events if isinstance(event, AudioReady)]
     return to_int16(np.concatenate(pieces))

@@ -9,7 +9,7 @@ from app.orders import AUTOMATIC, DRAFT, NO_DRAFT, Order
 from app.runs import Runs
 from app.speaking import live, race
 from app.studio import Studio
-from core.engine import Engine, Settings
+from core.engine import Engine
 from core.errors import ForespeakError
 from tests.app.conftest import finished, lines_of, wait_until
 from tests.fake_voice import FakeVoice, engine_pcm, fake_engine
@@ -17,7 +17,7 @@ from tests.fake_voice import FakeVoice, engine_pcm, fake_engine
 LONG = "\n".join(["a long text"] * 500)
 
 
-def order(text="hello there\nand more", rule="lossless", gamma=Settings().gamma, seed=0, draft=DRAFT):
+def order(text="hello there\nand more", rule="lossless", gamma=4, seed=0, draft=DRAFT):
     return Order.from_controls(text, "joe", draft, rule, gamma, 0.8, 1, seed, 1)
 
 
