@@ -26,6 +26,7 @@ def serve(host: str, port: int | None, browser: bool, voice: str, device: str) -
     """Serve the page until interrupted. Raises for a wrong voice, device, host or port."""
     find_voice(voice)
     pick_device(device)
+    leave_a_core()
     studio = Studio(lambda name: Engine.load(name, device))
     page = build_page(studio, voice)
     url = start(page, host, pick_port(host, port), browser)

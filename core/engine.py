@@ -101,6 +101,14 @@ def pick_device(name: str = "auto") -> torch.device:
     return torch.device(name)
 
 
+def leave_a_core() -> None:
+    """Let passes take all cores but one, which is for whoever shows them meanwhile.
+
+    The threads of a pass wait for each other, so a core that is taken from one slows them all.
+    """
+    torch.set_num_threads(max(1, torch.get_num_threads() - 1))
+
+
 class Engine:
     """A loaded voice. Runs share only its weights, so several may be under way at once."""
 

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from app.page import build_page
 from app.studio import Ready, Studio
-from core.engine import Engine, Settings
+from core.engine import Engine, Settings, leave_a_core
 from core.metrics import measure
 from tests.browser.conftest import FLAGS, find_chromium, served
 
@@ -100,6 +100,7 @@ WATCH = """async () => {
 
 
 def main() -> None:
+    leave_a_core()
     studio = Studio(lambda voice: Engine.load(voice))
     in_thread(lambda: studio.ready("joe"))
     rows: list[tuple[str, str]] = []

@@ -26,6 +26,7 @@ from core.engine import (
     Started,
     chunk_bounds,
     find_voice,
+    leave_a_core,
     pick_device,
 )
 from core.errors import ForespeakError
@@ -301,3 +302,14 @@ def test_closing_or_finishing_releases_the_models():
             assert all(model() is None for model in voice.models)
     assert len(voice.models) == 8
     assert all(model() is None for model in voice.models)
+
+
+@pytest.mark.parametrize(("threads", "left"), [(4, 3), (2, 1), (1, 1)])
+def test_a_core_is_left_for_the_page(threads, left):
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(threads)
+        leave_a_core()
+        assert torch.get_num_threads() == left
+    finally:
+        torch.set_num_threads(before)
