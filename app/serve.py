@@ -11,7 +11,7 @@ import gradio as gr
 
 from app.page import ASSETS, Page, build_page
 from app.studio import Studio
-from core.engine import Engine, find_voice, pick_device
+from core.engine import Engine, find_voice, leave_a_core, pick_device
 from core.errors import ForespeakError
 
 DEFAULT_PORT = 7860
