@@ -2,11 +2,11 @@
 
 import json
 import re
-import wave
 from collections.abc import Callable
 from dataclasses import asdict
 from io import BytesIO
 
+from app.wav import open_wave
 from app.wire import Lane
 from core.trace import Trace
 
@@ -14,8 +14,7 @@ from core.trace import Trace
 def speech_wav(lane: Lane) -> bytes:
     """The sound: 16-bit mono."""
     file = BytesIO()
-    with wave.open(file, "wb") as sound:
-        sound.setparams((1, 2, lane.trace().sample_rate, 0, "NONE", ""))
+    with open_wave(file, lane.trace().sample_rate) as sound:
         sound.writeframes(lane.pcm().astype("<i2").tobytes())
     return file.getvalue()
 

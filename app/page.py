@@ -24,7 +24,7 @@ PRESS = """() => {
 # The value never enters the template: it only tells the module which run to follow.
 MOUNT = """
 import(new URL("forespeak/page/{module}.js", document.baseURI))
-  .then((page) => page.mount(element, {{ props, watch, trigger }}));
+  .then((page) => page.mount(element, {{ props, watch }}));
 """
 QUIET: dict[str, Any] = {
     "queue": False,

@@ -13,6 +13,7 @@ from app.runs import Run
 from app.wire import Lane
 from core.engine import AudioReady, Event, Finished, RoundDone, SentenceStarted, Started
 from core.errors import ForespeakError
+from core.sound import to_float
 from core.trace import Chunk, Round, Trace
 
 SILENT = "Replayed. This trace was saved without its sound."
@@ -58,4 +59,4 @@ def _pieces(trace: Trace) -> Iterator[np.ndarray]:
     if pcm is None:
         return iter([np.empty(0, np.float32)] * len(trace.chunks))
     ends = np.cumsum([chunk.samples for chunk in trace.chunks], dtype=int)
-    return iter(np.split(pcm.astype(np.float32) / 32767, ends[:-1]))
+    return iter(np.split(to_float(pcm), ends[:-1]))

@@ -135,11 +135,11 @@ class Runs:
         return self._runs.get(id)
 
     def _make_room(self) -> None:
-        *older, newest = [run for run in self._runs.values() if run.ended] or [Run()]
-        kept = newest.size
-        for run in reversed(older):
+        kept = 0
+        ended = [run for run in self._runs.values() if run.ended]
+        for age, run in enumerate(reversed(ended)):
             kept += run.size
-            if kept > KEPT:
+            if age and kept > KEPT:  # the newest stays, however large
                 del self._runs[run.id]
 
 

@@ -8,10 +8,9 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from app.report import say_table
-from app.sinks import Memory, Sink
+from app.sinks import Memory, Sink, pass_on
 from app.studio import load_engine
-from core.engine import AudioReady, Engine, Event, Finished, SentenceStarted, Settings, Started
-from core.sound import to_int16
+from core.engine import AudioReady, Engine, Event, SentenceStarted, Settings, Started
 from core.trace import Trace
 
 
@@ -51,17 +50,8 @@ def speak(
         events = stack.enter_context(closing(engine.synthesize(text, settings)))
         for event in events:
             on_event(event)
-            match event:
-                case Started(trace=trace):
-                    for sink in sinks:
-                        sink.begin(trace.sample_rate)
-                case AudioReady(samples=samples):
-                    pcm = to_int16(samples)
-                    for sink in sinks:
-                        sink.write(pcm)
-                case Finished(trace=trace):
-                    finished = trace
-    return finished
+            pass_on(event, sinks)
+    return event.trace
 
 
 @contextmanager

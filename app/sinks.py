@@ -1,9 +1,13 @@
 """Where sound goes: one protocol for files, loudspeakers and memory."""
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Protocol
 
 import numpy as np
+
+from core.engine import AudioReady, Event, Started
+from core.sound import to_int16
 
 
 class Sink(Protocol):
@@ -26,6 +30,18 @@ class Sink(Protocol):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
+
+
+def pass_on(event: Event, sinks: Sequence[Sink]) -> None:
+    """Give the sinks what an event of the engine brings them."""
+    match event:
+        case Started(trace=trace):
+            for sink in sinks:
+                sink.begin(trace.sample_rate)
+        case AudioReady(samples=samples) if sinks:
+            pcm = to_int16(samples)
+            for sink in sinks:
+                sink.write(pcm)
 
 
 class Memory:

@@ -1,17 +1,17 @@
 """Runs that speak: one version of a text for the Live tab, two for the Race."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 
 import numpy as np
 
 from app.orders import Order
 from app.runs import Run
-from app.sinks import Sink
+from app.sinks import Sink, pass_on
 from app.speakers import Speakers
 from app.studio import Ready, Studio
 from app.wire import Lane, Line
-from core.engine import AudioReady, Settings, Started
-from core.sound import to_int16
+from core.engine import Settings
 from core.trace import first_difference
 
 
@@ -23,7 +23,7 @@ def live(run: Run, studio: Studio, order: Order, speakers: Speakers | None = Non
         with studio.use(order.voice, run.status, run.check) as ready:
             run.status("Speaking…", "speaking")
             settings = order.settings(ready.gamma)
-            lane = speak(run, ready, order.text, settings, speakers)
+            lane = speak(run, ready, order.text, settings, [speakers] if speakers else [])
             if settings.gamma == 0:
                 studio.renew(order.voice, lane.metrics().tokens_per_s)
         if speakers:
@@ -46,7 +46,9 @@ def race(run: Run, studio: Studio, order: Order) -> str:
     return "Done."
 
 
-def speak(run: Run, ready: Ready, text: str, settings: Settings, sink: Sink | None = None) -> Lane:
+def speak(
+    run: Run, ready: Ready, text: str, settings: Settings, sinks: Sequence[Sink] = ()
+) -> Lane:
     """One lane of a run, from the text to its last sample."""
     lane = Lane(len(run.lanes), ready.baseline_tokens_per_s)
     run.lanes.append(lane)
@@ -55,11 +57,7 @@ def speak(run: Run, ready: Ready, text: str, settings: Settings, sink: Sink | No
         for event in events:
             run.check()
             run.put(lane.add(event))
-            match event:
-                case Started(trace=trace) if sink:
-                    sink.begin(trace.sample_rate)
-                case AudioReady(samples=samples) if sink:
-                    sink.write(to_int16(samples))
+            pass_on(event, sinks)
     return lane
 
 

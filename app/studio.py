@@ -69,11 +69,15 @@ class Studio:
         self._turns = Turns()
         self._loading = threading.Lock()
         self._ready: dict[str, Ready] = {}
-        self._states: dict[str, State] = {}
+        self._states: dict[str, State] = {}  # of voices that are not ready
 
     def state(self, voice: str) -> State:
         """How far a voice is; answers at once."""
-        return self._states.get(voice, State("loading", LOADING))
+        ready = self._ready.get(voice)
+        if ready is None:
+            return self._states.get(voice, State("loading", LOADING))
+        rate = ready.engine.voice.codec.sample_rate
+        return State("ready", READY, rate, ready.baseline_tokens_per_s)
 
     def ready(self, voice: str) -> Ready:
         """The voice, loaded if need be. Raises ForespeakError where that fails."""
@@ -87,9 +91,6 @@ class Studio:
         with self._loading:
             ready = replace(self._ready[voice], baseline_tokens_per_s=baseline_tokens_per_s)
             self._ready[voice] = ready
-            self._states[voice] = replace(
-                self._states[voice], baseline_tokens_per_s=baseline_tokens_per_s
-            )
             return ready
 
     @contextmanager
@@ -121,13 +122,10 @@ class Studio:
             engine = self._load(voice)
             self._states[voice] = State("warming", WARMING)
             warm_up(engine, Settings())
-            ready = Ready(engine, measure_baseline(engine), best_gamma(engine, Settings()))
+            return Ready(engine, measure_baseline(engine), best_gamma(engine, Settings()))
         except Exception as error:
             self._states[voice] = State("failed", text := explain(error))
             raise ForespeakError(text) from error
-        rate = engine.voice.codec.sample_rate
-        self._states[voice] = State("ready", READY, rate, ready.baseline_tokens_per_s)
-        return ready
 
 
 def measure_baseline(engine: Engine) -> float:

@@ -4,12 +4,20 @@ import os
 import wave
 from pathlib import Path
 from types import TracebackType
+from typing import BinaryIO
 
 import numpy as np
 
 from app.files import check_writable
 from core.errors import ForespeakError
 from core.files import cannot_write
+
+
+def open_wave(file: str | BinaryIO, sample_rate: int) -> wave.Wave_write:
+    """16-bit mono, ready for little-endian frames."""
+    opened = wave.open(file, "wb")  # noqa: SIM115 - whoever asked closes it
+    opened.setparams((1, 2, sample_rate, 0, "NONE", ""))
+    return opened
 
 
 class WavFile:
@@ -27,10 +35,9 @@ class WavFile:
 
     def begin(self, sample_rate: int) -> None:
         try:
-            self._wave = wave.open(str(self._partial), "wb")  # noqa: SIM115 - closed in __exit__
+            self._wave = open_wave(str(self._partial), sample_rate)
         except OSError as error:
             raise cannot_write(self.path, error) from error
-        self._wave.setparams((1, 2, sample_rate, 0, "NONE", ""))
 
     def write(self, pcm: np.ndarray) -> None:
         try:

@@ -78,11 +78,7 @@ def mean_acceptance(trace: Trace) -> float:
     an unbiased estimate of Σ min(p, q), and a steadier one than counting verdicts. Under any
     other rule than the ratio test that is not the chance of acceptance: verdicts are counted.
     """
-    visited = [
-        (round_, row)
-        for round_ in trace.rounds
-        for row in range(min(round_.accepted + 1, len(round_.draft_tokens)))
-    ]
+    visited = [(round_, row) for round_ in trace.rounds for row in range(round_.tested)]
     if trace.rule != "lossless":
         return fmean(row < round_.accepted for round_, row in visited)
     return fmean(

@@ -57,13 +57,12 @@ class Meter:
 
     def add_round(self, round_: Round) -> None:
         """Rows after a rejection count as drafted, but their places were never reached."""
-        drafted = len(round_.draft_tokens)
         self._rounds += 1
         self._tokens += len(round_.tokens)
-        self._drafted += drafted
+        self._drafted += len(round_.draft_tokens)
         self._accepted += round_.accepted
         self._decode_s += round_.draft_s + round_.verify_s
-        for row in range(min(round_.accepted + 1, drafted)):
+        for row in range(round_.tested):
             codebook = self._codebooks[(round_.position + row) % len(self._codebooks)]
             for tally in (codebook, self._places[row]):
                 tally.judged += 1

@@ -8,10 +8,17 @@ import soundfile
 
 from core.errors import ForespeakError
 
+FULL_SCALE = 32767  # the int16 that 1.0 becomes
+
 
 def to_int16(samples: np.ndarray) -> np.ndarray:
     """float in [-1, 1] -> int16. Never normalised: two versions must stay comparable."""
-    return np.rint(np.clip(samples, -1, 1) * 32767).astype("<i2")
+    return np.rint(np.clip(samples, -1, 1) * FULL_SCALE).astype("<i2")
+
+
+def to_float(pcm: np.ndarray) -> np.ndarray:
+    """int16 -> float32, of which `to_int16` makes the same again."""
+    return pcm.astype(np.float32) / FULL_SCALE
 
 
 def to_flac(pcm: np.ndarray, rate: int) -> str:

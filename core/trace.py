@@ -63,6 +63,11 @@ class Round:
         """What the round emitted."""
         return (*self.draft_tokens[: self.accepted], self.next_token)
 
+    @property
+    def tested(self) -> int:
+        """How many drafted tokens were verified: those after a rejection were not."""
+        return min(self.accepted + 1, len(self.draft_tokens))
+
 
 @dataclass(frozen=True)
 class Sentence:

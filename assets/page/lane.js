@@ -33,7 +33,7 @@ export class Lane {
     this.wall = 0; // seconds it took
     this.tokens = 0;
     this.exports.withdraw();
-    this.#clear();
+    this.stage.reset();
     this.#show(0);
   }
 
@@ -53,7 +53,7 @@ export class Lane {
 
   /** Everything once more, at `speed`; slower than it was, it is silent. */
   race(speed) {
-    this.#clear();
+    this.stage.reset();
     const silent = speed < 1;
     this.seconds = 0;
     if (silent) this.stage.follow(playback(this.stage.run, () => this.seconds));
@@ -85,13 +85,9 @@ export class Lane {
   }
 
   #fill() {
-    this.#clear();
+    this.stage.reset();
     this.lines.forEach((line) => this.stage.add(line));
     this.stage.player.pause();
-  }
-
-  #clear() {
-    this.stage.reset();
   }
 
   #show(seconds) {

@@ -159,7 +159,6 @@ export class Stage {
   #hear(line) {
     if (line.kind === "started") {
       this.player.begin(line.trace.sample_rate);
-      this.player.play();
     } else if (line.kind === "audio") {
       this.player.add(samples(line));
     } else if (line.kind === "finished") {
