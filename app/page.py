@@ -81,6 +81,10 @@ def _lay_out(handlers: Handlers, voice: str, traces: list[str]) -> gr.Blocks:
                 speak, live = _stage("live", "Speak", "speak", "stop")
             with gr.Tab("Race", id="race"):
                 start_race, race = _stage("race", "Race", "race", "stop-race")
+            with gr.Tab("Listen", id="listen"):
+                _module("listen")
+            with gr.Tab("Learn", id="learn"):
+                _module("learn")
         # Answered at once, so nothing waits in Gradio's own queue; whose turn it is to speak is
         # decided in the run. Stop is a route, which the page's scripts ask themselves.
         speak.click(handlers.speak, [*speakers, *order], live, api_name="run", **QUIET)
@@ -102,13 +106,14 @@ def _stage(module: str, label: str, start_id: str, stop_id: str) -> tuple[gr.But
     with gr.Row(elem_classes="start"):
         start = gr.Button(label, variant="primary", elem_id=start_id)
         gr.Button("Stop", elem_id=stop_id)
-    stage = gr.HTML(
-        NO_RUN,
-        html_template="",
-        js_on_load=MOUNT.format(module=module),
-        elem_id=f"{module}-stage",
+    return start, _module(module)
+
+
+def _module(name: str) -> gr.HTML:
+    """Where one of the page's scripts draws."""
+    return gr.HTML(
+        NO_RUN, html_template="", js_on_load=MOUNT.format(module=name), elem_id=f"{name}-stage"
     )
-    return start, stage
 
 
 def _saved_runs(traces: list[str]) -> tuple[gr.Dropdown, gr.Button, gr.UploadButton]:

@@ -60,7 +60,7 @@ def start(page: Page, host: str, port: int, browser: bool = False) -> str:
             max_file_size=LARGEST_UPLOAD,
             app_kwargs={"routes": page.routes},
             footer_links=["api"],
-            css_paths=[ASSETS / "page.css"],
+            css_paths=[ASSETS / f"{sheet}.css" for sheet in ("page", "listen", "learn")],
             theme=gr.themes.Base(font=SYSTEM_FONTS, font_mono=MONO_FONTS),
         )
     except OSError as error:  # somebody took the port since `pick_port` looked

@@ -13,7 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
-from core.drafters import Drafter, Draw, LanguageModel
+from core.drafters import Drafter, DraftModel, Draw, LanguageModel
 from core.engine import Engine, Settings
 from core.sampling import Noise, Sampling, probs
 from core.trace import Trace
@@ -104,7 +104,7 @@ def measure_costs(engine: Engine, settings: Settings, trace: Trace) -> Costs:
     tokens = [token for round_ in trace.rounds if round_.sentence == 0 for token in round_.tokens]
     samples = sample_costs(
         voice.target(plan),
-        [voice.drafter(plan, sampling)],
+        [DraftModel(voice.draft(plan), sampling)],
         tokens,
         settings.gamma,
         sampling,

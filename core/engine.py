@@ -10,12 +10,14 @@ import numpy as np
 import torch
 
 from core.decode import autoregressive, speculative
+from core.drafters import DraftModel
 from core.errors import ForespeakError
 from core.lm.durations import check_rate
 from core.lm.graph import MAX_GAMMA
 from core.sampling import Noise, Sampling
 from core.trace import Chunk, Round, Sentence, Trace
 from core.verify import find_rule
+from core.voices.alone import DraftAlone
 from core.voices.base import Plan, Voice
 from core.voices.joe import Joe
 
@@ -122,6 +124,10 @@ class Engine:
         build, chosen = find_voice(voice), pick_device(device)
         return cls(build(chosen), chosen)
 
+    def draft_alone(self) -> "Engine":
+        """The same voice with its draft in the target's place: what nothing corrects."""
+        return Engine(DraftAlone(self.voice), self.device)
+
     def synthesize(self, text: str, settings: Settings) -> Iterator[Event]:
         """Speak: events in the order in which things happen; closing the iterator cancels.
 
@@ -193,7 +199,7 @@ class Engine:
         target = self.voice.target(plan)
         if settings.gamma == 0:
             return autoregressive(target, length, sampling, rule, noise)
-        drafter = self.voice.drafter(plan, sampling)
+        drafter = DraftModel(self.voice.draft(plan), sampling)
         return speculative(target, drafter, length, settings.gamma, sampling, rule, noise)
 
     def _blank_trace(self, settings: Settings) -> Trace:

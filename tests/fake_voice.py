@@ -4,10 +4,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.drafters import DraftModel
 from core.engine import AudioReady, Engine, Settings
 from core.errors import ForespeakError
-from core.sampling import Sampling
 from core.sound import to_int16
 from core.trace import Sentence
 from core.voices.base import Plan
@@ -74,9 +72,8 @@ class FakeVoice:
     def target(self, plan: Plan) -> ToyModel:
         return ToyModel(self.target_language, plan.sentence.frames * self.codec.num_codebooks)
 
-    def drafter(self, plan: Plan, sampling: Sampling) -> DraftModel:
-        model = ToyModel(self.draft_language, plan.sentence.frames * self.codec.num_codebooks)
-        return DraftModel(model, sampling)
+    def draft(self, plan: Plan) -> ToyModel:
+        return ToyModel(self.draft_language, plan.sentence.frames * self.codec.num_codebooks)
 
 
 def fake_engine() -> Engine:

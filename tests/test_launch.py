@@ -207,7 +207,7 @@ class TestSay:
         def interrupt(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(FakeVoice, "drafter", interrupt)
+        monkeypatch.setattr(FakeVoice, "draft", interrupt)
         assert command("say", "hello", "-o", tmp_path / "x.wav") == (130, "", "")
         assert list(tmp_path.iterdir()) == []
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from core.codec.base import Codec
-from core.drafters import Drafter, LanguageModel
-from core.sampling import Sampling
+from core.drafters import LanguageModel
 from core.trace import Sentence
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -36,5 +35,5 @@ class Voice(Protocol):
     def target(self, plan: Plan) -> LanguageModel:
         """The target at the sentence's beginning."""
 
-    def drafter(self, plan: Plan, sampling: Sampling) -> Drafter:
+    def draft(self, plan: Plan) -> LanguageModel:
         """The draft at the sentence's beginning."""

@@ -9,13 +9,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from core.codec.latent import LatentCodec
-from core.drafters import DraftModel
 from core.lm.conditioner import Alignment, load_conditioner, whole_frames, with_blanks
 from core.lm.decoder import load_decoder
 from core.lm.durations import load_durations
 from core.lm.graph import GraphRuntime
 from core.lm.runtime import DecoderRuntime, DecoderState
-from core.sampling import Sampling
 from core.text import prepare
 from core.text.phonemize import Phonemizer
 from core.trace import Sentence
@@ -69,9 +67,8 @@ class Joe:
     def target(self, plan: Plan) -> DecoderState:
         return self._target.start(plan.conditioning.cond, plan.conditioning.hint)
 
-    def drafter(self, plan: Plan, sampling: Sampling) -> DraftModel:
-        state = self._draft.start(plan.conditioning.cond, plan.conditioning.hint)
-        return DraftModel(state, sampling)
+    def draft(self, plan: Plan) -> DecoderState:
+        return self._draft.start(plan.conditioning.cond, plan.conditioning.hint)
 
 
 def shown_durations(durations: Tensor) -> tuple[float, ...]:

@@ -117,10 +117,10 @@ def timed_engine(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Engine]:
                 clock.slow(model, "target", *target)
                 return model
 
-            def drafter(self, plan: Plan, sampling: Sampling) -> DraftModel:
-                drafter = super().drafter(plan, sampling)
-                clock.slow(drafter.model, "draft", *draft)
-                return drafter
+            def draft(self, plan: Plan) -> ToyModel:
+                model = super().draft(plan)
+                clock.slow(model, "draft", *draft)
+                return model
 
         return Engine(TimedVoice(), torch.device("cpu"))
 

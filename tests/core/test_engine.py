@@ -239,10 +239,10 @@ class WatchedVoice(FakeVoice):
         self.models.append(weakref.ref(model))
         return model
 
-    def drafter(self, plan: Plan, sampling: Sampling) -> object:
-        drafter = super().drafter(plan, sampling)
-        self.models.append(weakref.ref(drafter.model))
-        return drafter
+    def draft(self, plan: Plan) -> object:
+        model = super().draft(plan)
+        self.models.append(weakref.ref(model))
+        return model
 
 
 def watched() -> tuple[WatchedVoice, Engine]:

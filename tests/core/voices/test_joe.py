@@ -89,10 +89,10 @@ class Memo:
 def models(engine: Engine) -> tuple[Memo, Memo]:
     """Target and draft, both in the middle of the same sentence."""
     plan = engine.voice.plan(SENTENCE, 1.0)
-    target, drafter = engine.voice.target(plan), engine.voice.drafter(plan, Sampling())
+    target, draft = engine.voice.target(plan), engine.voice.draft(plan)
     rounds = autoregressive(target, SPOKEN, Sampling(), RULES["lossless"], Noise(5))
     spoken = [token for r in rounds for token in r.tokens]
-    return Memo(engine.voice.target(plan), spoken), Memo(drafter.model, spoken)
+    return Memo(engine.voice.target(plan), spoken), Memo(draft, spoken)
 
 
 def sample(models: tuple[Memo, Memo], rule: Rule, gamma: int, first_seed: int) -> Counter:
