@@ -8,7 +8,7 @@ from statistics import median
 
 from app.faults import explain
 from app.turns import Turns
-from core.costs import TRIAL, best_gamma
+from core.costs import TRIAL, Outlook, measure_outlook
 from core.engine import Engine, Settings
 from core.errors import ForespeakError
 from core.metrics import measure
@@ -49,11 +49,16 @@ class State:
 
 @dataclass(frozen=True)
 class Ready:
-    """A warm voice, and what was measured of it on this computer; gamma: the automatic γ."""
+    """A warm voice, and what was measured of it on this computer."""
 
     engine: Engine
     baseline_tokens_per_s: float
-    gamma: int
+    outlook: Outlook
+
+    @property
+    def gamma(self) -> int:
+        """The automatic γ."""
+        return self.outlook.gamma
 
 
 class Studio:
@@ -73,11 +78,15 @@ class Studio:
 
     def state(self, voice: str) -> State:
         """How far a voice is; answers at once."""
-        ready = self._ready.get(voice)
+        ready = self.found(voice)
         if ready is None:
             return self._states.get(voice, State("loading", LOADING))
         rate = ready.engine.voice.codec.sample_rate
         return State("ready", READY, rate, ready.baseline_tokens_per_s)
+
+    def found(self, voice: str) -> Ready | None:
+        """The voice if it is ready; answers at once."""
+        return self._ready.get(voice)
 
     def ready(self, voice: str) -> Ready:
         """The voice, loaded if need be. Raises ForespeakError where that fails."""
@@ -122,7 +131,7 @@ class Studio:
             engine = self._load(voice)
             self._states[voice] = State("warming", WARMING)
             warm_up(engine, Settings())
-            return Ready(engine, measure_baseline(engine), best_gamma(engine, Settings()))
+            return Ready(engine, measure_baseline(engine), measure_outlook(engine, Settings()))
         except Exception as error:
             self._states[voice] = State("failed", text := explain(error))
             raise ForespeakError(text) from error

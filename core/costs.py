@@ -63,11 +63,24 @@ def best_window(alpha: float, costs: Costs) -> int:
     return max(windows, key=lambda gamma: predict_speedup(alpha, costs.within(gamma)))
 
 
-def best_gamma(engine: Engine, settings: Settings) -> int:
-    """`best_window` of this voice on this computer, from one sentence; takes a second or two."""
+@dataclass(frozen=True)
+class Outlook:
+    """What drafting yields and costs with one voice on one computer; v goes up to LONGEST + 1."""
+
+    alpha: float
+    costs: Costs
+
+    @property
+    def gamma(self) -> int:
+        """The best γ."""
+        return best_window(self.alpha, self.costs)
+
+
+def measure_outlook(engine: Engine, settings: Settings) -> Outlook:
+    """Of this voice on this computer, from one sentence; takes a second or two."""
     wide = replace(settings, gamma=LONGEST)
     trace = engine.trace(TRIAL, wide)
-    return best_window(mean_acceptance(trace), measure_costs(engine, wide, trace))
+    return Outlook(mean_acceptance(trace), measure_costs(engine, wide, trace))
 
 
 def mean_acceptance(trace: Trace) -> float:

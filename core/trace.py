@@ -160,12 +160,20 @@ class Trace:
 
     @classmethod
     def load(cls, path: Path) -> "Trace":
-        """Read what `save` wrote; every field must be there, of its type, and no other."""
+        """Read what `save` wrote."""
         try:
             text = path.read_text(encoding="utf-8")
-            data = json.loads(text)
         except OSError as error:
             raise ForespeakError(f"Cannot read {path} ({error.strerror}).") from error
+        except ValueError as error:
+            raise ForespeakError(f"{path} is not a trace: it is not JSON.") from error
+        return cls.from_json(text, path)
+
+    @classmethod
+    def from_json(cls, text: str, path: Path) -> "Trace":
+        """Every field must be there, of its type, and no other; path: where the text was found."""
+        try:
+            data = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise ForespeakError(f"{path} is not a trace: it is not JSON.") from error
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:

@@ -11,11 +11,11 @@ from core.costs import (
     LONGEST,
     PLACES,
     Costs,
-    best_gamma,
     best_window,
     full_acceptance,
     mean_acceptance,
     measure_costs,
+    measure_outlook,
     predict_speedup,
     sample_costs,
 )
@@ -169,16 +169,18 @@ def test_the_best_gamma_is_that_of_the_best_predicted_speedup(
     """With passes that cost the same however wide they are, as on a large GPU."""
     assert best_window(alpha, Costs(c, (1.0,) * (LONGEST + 1))) == gamma
     monkeypatch.setattr("core.costs.mean_acceptance", lambda _: alpha)
-    assert best_gamma(timed_engine(target=(1, 0), draft=(c, 0)), Settings(gamma=4)) == gamma
+    assert (
+        measure_outlook(timed_engine(target=(1, 0), draft=(c, 0)), Settings(gamma=4)).gamma == gamma
+    )
 
 
 def test_nothing_is_gained_where_every_token_of_a_pass_costs_alike(timed_engine):
     """Then the least window is the best; and γ 0, from which somebody comes, is no answer."""
-    assert best_gamma(timed_engine(target=(0, 1), draft=(1, 0)), Settings(gamma=0)) == 1
+    assert measure_outlook(timed_engine(target=(0, 1), draft=(1, 0)), Settings(gamma=0)).gamma == 1
 
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 def test_the_best_gamma_of_a_real_clock_is_one_that_can_be_chosen(rule: str, temperature: float):
     settings = Settings(Sampling(temperature), rule)
-    assert 1 <= best_gamma(fake_engine(), settings) <= LONGEST
+    assert 1 <= measure_outlook(fake_engine(), settings).gamma <= LONGEST

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from core.costs import LONGEST, best_gamma
+from core.costs import LONGEST, measure_outlook
 from core.decode import autoregressive, speculative
 from core.drafters import DraftModel, LanguageModel
 from core.engine import AudioReady, Engine, Finished, Settings
@@ -187,7 +187,7 @@ def test_the_sound_has_the_length_of_its_frames(engine: Engine, rate: float):
 
 def test_the_automatic_window_drafts_more_than_one_token(engine: Engine):
     """α is high and wide passes are cheap, so γ 1 would mean that something was timed wrongly."""
-    assert 2 <= best_gamma(engine, Settings()) <= LONGEST
+    assert 2 <= measure_outlook(engine, Settings()).gamma <= LONGEST
 
 
 def test_runs_under_way_at_once_do_not_disturb_each_other(engine: Engine):
