@@ -68,7 +68,7 @@ def draw_rtf(axes: Axes, found: Progress) -> None:
 
 def draw_acceptance(axes: Axes, found: Progress) -> None:
     """Accepted of tested tokens, a line per codebook, named at its end."""
-    title(axes, "acceptance rate so far, by codebook")
+    title(axes, "accepted of tested so far, by codebook")
     rows = list(zip(*(m.per_codebook for _, m in found), strict=True))
     axes.set_ylim(_floor(rows), 1.02)
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")

@@ -12,7 +12,7 @@ from app.outputs import list_outputs
 from app.replay import replay
 from app.runs import Run, Runs, Work
 from app.speakers import Speakers
-from app.speaking import live, race
+from app.speaking import live, race, render
 from app.studio import Studio
 from core.errors import ForespeakError
 
@@ -96,7 +96,7 @@ class Handlers:
             order = Order.from_controls(
                 text, voice, draft, rule, gamma, temperature, top_p, seed, rate
             )
-            run = self._runs.start(lambda run: live(run, self._studio, order))
+            run = self._runs.start(lambda run: render(run, self._studio, order))
             with run.listening():
                 run.wait()
         except ForespeakError as error:

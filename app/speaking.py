@@ -1,7 +1,8 @@
 """Runs that speak: one version of a text for the Live tab, two for the Race."""
 
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import numpy as np
 
@@ -9,28 +10,31 @@ from app.orders import Order
 from app.runs import Run
 from app.sinks import Sink, pass_on
 from app.speakers import Speakers
-from app.studio import Ready, Studio
+from app.studio import Ready, Studio, measure_baseline
 from app.wire import Lane, Line
 from core.engine import Settings
 from core.trace import first_difference
 
 
+def render(run: Run, studio: Studio, order: Order) -> str:
+    """Speak once, for a program."""
+    with studio.use(order.voice, run.status, run.check) as ready:
+        speak(run, ready, order.text, order.settings(ready.gamma))
+    return "Done."
+
+
 def live(run: Run, studio: Studio, order: Order, speakers: Speakers | None = None) -> str:
     """Speak once; with speakers on this computer's, too. The model is free before they end."""
-    with ExitStack() as stack:
-        if speakers:
-            stack.enter_context(speakers)
-        with studio.use(order.voice, run.status, run.check) as ready:
-            run.status("Speaking…", "speaking")
-            settings = order.settings(ready.gamma)
-            lane = speak(run, ready, order.text, settings, [speakers] if speakers else [])
-            if settings.gamma == 0:
-                studio.renew(order.voice, lane.metrics().tokens_per_s)
-        if speakers:
-            run.status("Playing on this computer's speakers…", "playing")
-            speakers.complete()
-            while not speakers.wait(0.1):
-                run.check()
+    if speakers is None:
+        _speak_and_compare(run, studio, order)
+        return "Done."
+    with speakers:
+        # A thread that ends when all is said: `Runs.start` tells why it must not wait for the ear.
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(_speak_and_compare, run, studio, order, speakers).result()
+        run.status("Playing on this computer's speakers…", "playing")
+        while not speakers.wait(0.1):
+            run.check()
     return "Done."
 
 
@@ -44,6 +48,24 @@ def race(run: Run, studio: Studio, order: Order) -> str:
         fast = speak(run, ready, order.text, order.drafted(ready.gamma))
     run.put(verdict(plain, fast))
     return "Done."
+
+
+def _speak_and_compare(
+    run: Run, studio: Studio, order: Order, speakers: Speakers | None = None
+) -> None:
+    """Speak, then time the baseline: what it was when the page started says little if this
+    computer was busy then, or is now."""
+    with studio.use(order.voice, run.status, run.check) as ready:
+        run.status("Speaking…", "speaking")
+        settings = order.settings(ready.gamma)
+        lane = speak(run, ready, order.text, settings, [speakers] if speakers else [])
+        if speakers:
+            speakers.complete()
+        baseline = lane.metrics().tokens_per_s
+        if settings.gamma:
+            baseline = measure_baseline(ready.engine, order.baseline(), run.check)
+            run.put({"kind": "baseline", "lane": 0, "tokens_per_s": baseline})
+        studio.renew(order.voice, baseline)
 
 
 def speak(

@@ -2,16 +2,16 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from statistics import median
 
 from app.faults import explain
 from app.turns import Turns
 from core.costs import TRIAL, Outlook, measure_outlook
-from core.engine import Engine, Settings
+from core.engine import Engine, RoundDone, Settings, Started
 from core.errors import ForespeakError
-from core.metrics import measure
+from core.metrics import Meter
 
 WARM_UP = "Hi."
 TIMES_MEASURED = 3
@@ -131,17 +131,30 @@ class Studio:
             engine = self._load(voice)
             self._states[voice] = State("warming", WARMING)
             warm_up(engine, Settings())
-            return Ready(engine, measure_baseline(engine), measure_outlook(engine, Settings()))
+            plain = Settings(gamma=0)
+            baseline = median(measure_baseline(engine, plain) for _ in range(TIMES_MEASURED))
+            return Ready(engine, baseline, measure_outlook(engine, Settings()))
         except Exception as error:
             self._states[voice] = State("failed", text := explain(error))
             raise ForespeakError(text) from error
 
 
-def measure_baseline(engine: Engine) -> float:
-    """Tokens per second without a draft, on this computer and as it is now."""
-    plain = Settings(gamma=0)
-    traces = (engine.trace(TRIAL, plain) for _ in range(TIMES_MEASURED))
-    return median(measure(trace).tokens_per_s for trace in traces)
+def measure_baseline(
+    engine: Engine, plain: Settings, check: Callable[[], None] = lambda: None
+) -> float:
+    """Tokens per second without a draft, on this computer and as it is now; takes a second.
+
+    check: called now and then; what it raises ends the measurement.
+    """
+    meter = None
+    with closing(engine.synthesize(TRIAL, plain)) as events:
+        for event in events:
+            check()
+            if isinstance(event, Started):
+                meter = Meter(event.trace)
+            elif isinstance(event, RoundDone):
+                meter.add_round(event.round)
+    return meter.metrics(0.0).tokens_per_s
 
 
 def ordinal(number: int) -> str:

@@ -225,10 +225,11 @@ def _hangs_together(trace: Trace) -> bool:
 def _totals(pieces: Iterable[tuple[int, int, int]], sentences: int) -> list[int] | None:
     """Size of each sentence, of (sentence, start, size); None if a piece does not follow those
     before it."""
-    totals = [0] * sentences
+    totals, latest = [0] * sentences, 0
     for sentence, start, size in pieces:
-        if not (0 <= sentence < sentences and start == totals[sentence] and size > 0):
+        if not (latest <= sentence < sentences and start == totals[sentence] and size > 0):
             return None
+        latest = sentence
         totals[sentence] += size
     return totals
 

@@ -83,6 +83,9 @@ export class Run {
         this.metrics = line.metrics;
         this.finished = true;
         break;
+      case "baseline": // timed right after the run
+        this.baseline = line.tokens_per_s;
+        break;
     }
   }
 

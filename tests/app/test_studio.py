@@ -37,10 +37,10 @@ def test_a_voice_goes_through_loading_and_warming_to_ready(monkeypatch):
 
 def test_the_baseline_is_measured_without_a_draft(monkeypatch):
     used = []
-    trace = Engine.trace
-    monkeypatch.setattr(Engine, "trace", lambda e, t, s: used.append((t, s)) or trace(e, t, s))
-    module.measure_baseline(fake_engine())
-    assert used == [(TRIAL, Settings(gamma=0))] * 3
+    speak = Engine.synthesize
+    monkeypatch.setattr(Engine, "synthesize", lambda e, t, s: used.append((t, s)) or speak(e, t, s))
+    Studio(lambda _: fake_engine()).ready("joe")
+    assert [given for given in used if given[1].gamma == 0] == [(TRIAL, Settings(gamma=0))] * 3
 
 
 def test_a_failed_load_says_why_and_is_tried_again():

@@ -126,6 +126,10 @@ DAMAGES = {
     "a round of a sentence before all": {"rounds": [{**ROUND, "sentence": -1}]},
     "a round that leaves tokens out": {"rounds": [{**ROUND, "position": 1}]},
     "a round told twice": {"rounds": [ROUND, ROUND]},
+    "a round of a sentence that was over": {
+        "sentences": [SENTENCE, SENTENCE],
+        "rounds": [ROUND, {**ROUND, "sentence": 1}, {**ROUND, "position": 4}],
+    },
     "a token of no codebook": {"rounds": [{**ROUND, "next_token": 512}]},
     "a token below all": {"rounds": [{**ROUND, "draft_tokens": [-1, 1, 2]}]},
     "a round that took less than no time": {"rounds": [{**ROUND, "verify_s": -0.1}]},
