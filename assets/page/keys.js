@@ -27,6 +27,16 @@ const OWN = {
   End: "input, [role=tab], [role=slider]",
 };
 
+/**
+ * Whether a pressed key is for `root` to use: it is in the visible tab, nobody types, and the
+ * element in focus has no use of its own for it.
+ */
+export function isFree(event, root) {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (!root.checkVisibility() || event.target.closest(TYPING)) return false;
+  return !(event.key in OWN && event.target.matches(OWN[event.key]));
+}
+
 /** Turns keys into actions of `stage`, as long as `root` is in the visible tab. */
 export class Keys {
   /**
@@ -56,9 +66,7 @@ export class Keys {
   }
 
   #press(event) {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (!this.root.checkVisibility() || event.target.closest(TYPING)) return;
-    if (event.key in OWN && event.target.matches(OWN[event.key])) return;
+    if (!isFree(event, this.root)) return;
     const action = this.#action(event);
     if (!action || (this.dialog.open && event.key !== "?")) return;
     event.preventDefault();

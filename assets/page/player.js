@@ -3,12 +3,13 @@
 // The context runs at the sound's own rate, so that pieces can be scheduled sample after sample:
 // pieces resampled one by one would click where they meet.
 
+import { bufferOf, createContext, latency, resume, timeOf } from "./sound.js";
+
 const LEAD = 0.025; // seconds, beyond the context's own, between a wait's end and its sound
 const HEAD = 0.1; // seconds of sound that must be there before it begins: the first pieces are short
 const SAFE = 0.005; // the same for sound that follows sound: below it the join could be missed
 const AHEAD = 2; // seconds to schedule ahead: what the page may be busy for, without many nodes
 const BLOCK = 1; // seconds in one source, at most; less than AHEAD, so that two always wait
-const SCALE = 32767; // as the engine scales: a sample's float and back is exact
 
 /** @typedef {"idle"|"waiting"|"playing"|"paused"|"ended"} PlayerState */
 
@@ -59,7 +60,7 @@ export class Player {
   }
 
   static #open(sampleRate) {
-    if (!Player.#contexts.has(sampleRate)) Player.#contexts.set(sampleRate, create(sampleRate));
+    if (!Player.#contexts.has(sampleRate)) Player.#contexts.set(sampleRate, createContext(sampleRate));
     return Player.#contexts.get(sampleRate);
   }
 
@@ -252,9 +253,7 @@ export class Player {
   }
 
   #source(pcm) {
-    const buffer = this.#context.createBuffer(1, pcm.length, this.#rate);
-    const floats = buffer.getChannelData(0);
-    for (let i = 0; i < pcm.length; i++) floats[i] = pcm[i] / SCALE;
+    const buffer = bufferOf(this.#context, pcm, this.#rate);
     const source = new AudioBufferSourceNode(this.#context, { buffer });
     source.connect(this.#output);
     return source;
@@ -296,22 +295,6 @@ export class Player {
   }
 }
 
-// When a sample is due. A time that lies before its sample by a rounding error would make Chromium
-// interpolate.
-function timeOf(sample, rate) {
-  const exact = sample / rate;
-  return exact * rate < sample ? exact * (1 + Number.EPSILON) : exact;
-}
-
-// A refused rate costs the gapless start: such sound plays once it is complete.
-function create(sampleRate) {
-  try {
-    return new AudioContext({ sampleRate });
-  } catch {
-    return new AudioContext();
-  }
-}
-
 // Browsers bound the rate of a buffer.
 function playable(sampleRate) {
   try {
@@ -319,14 +302,4 @@ function playable(sampleRate) {
   } catch {
     return false;
   }
-}
-
-// Without a gesture it waits or fails; `blocked` says so.
-function resume(context) {
-  context.resume().catch(() => {});
-}
-
-// Seconds from the context's clock to the ear.
-function latency(context) {
-  return context.outputLatency || context.baseLatency || 0;
 }

@@ -5,11 +5,21 @@ import { follow } from "./feed.js";
 
 const POLL = 250; // milliseconds between looks for a value that came before `watch` listened
 const PATIENCE = 20_000; // milliseconds until a press is given up that no run answered
-const CLAIM = "forespeak-claim"; // event: the session in its detail wants to be heard alone
+const CLAIM = "forespeak-claim"; // event: the one in its detail wants to be heard alone
 
 /** An address of the server that gave us the page. */
 export function address(path) {
   return new URL(`forespeak/${path}`, document.baseURI);
+}
+
+/** Silence everybody else on the page: `owner` wants to be heard alone. */
+export function claim(owner) {
+  document.dispatchEvent(new CustomEvent(CLAIM, { detail: owner }));
+}
+
+/** Call back whenever somebody other than `owner` wants to be heard alone. */
+export function onOtherClaim(owner, callback) {
+  document.addEventListener(CLAIM, ({ detail }) => detail !== owner && callback());
 }
 
 /**
@@ -31,7 +41,7 @@ export class Session {
     this.held = false; // whether the start button is
     this.awaited = null; // the press that no run answered yet: {timer, stopped}
     document.addEventListener("click", (event) => this.#click(event), true);
-    document.addEventListener(CLAIM, ({ detail }) => detail !== this && this.stop());
+    onOtherClaim(this, () => this.stop());
     window.addEventListener("pagehide", () => this.stop()); // Back may bring the page again as it was
     watch("value", () => this.#look());
     setInterval(() => this.#look(), POLL);
@@ -55,15 +65,11 @@ export class Session {
   }
 
   #press() {
-    this.#claim();
+    claim(this);
     this.held = true;
     this.awaited = { timer: setTimeout(() => this.#giveUp(), PATIENCE), stopped: false };
     setTimeout(() => this.#showHeld()); // not now: Gradio would not hear of the press
     this.listener.pressed();
-  }
-
-  #claim() {
-    document.dispatchEvent(new CustomEvent(CLAIM, { detail: this }));
   }
 
   #giveUp() {
@@ -85,7 +91,7 @@ export class Session {
       this.#abandon();
       this.#release();
     } else {
-      this.#claim();
+      claim(this);
       this.listener.begin(value);
       this.feed = follow(value.run, 0, (line) => this.#take(line));
     }

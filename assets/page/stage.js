@@ -9,6 +9,7 @@ import { Numbers, summary } from "./numbers.js";
 import { onTheme } from "./parts.js";
 import { Player } from "./player.js";
 import { Run } from "./run.js";
+import { decode } from "./sound.js";
 import { Toolbar } from "./toolbar.js";
 import { View } from "./view.js";
 
@@ -225,7 +226,5 @@ export class Stage {
 
 /** The sound of an audio line; silence of its length where a trace kept none. */
 function samples({ pcm, samples: length }) {
-  if (!pcm) return new Int16Array(length);
-  const bytes = Uint8Array.from(atob(pcm), (character) => character.charCodeAt(0));
-  return new Int16Array(bytes.buffer);
+  return pcm ? decode(pcm) : new Int16Array(length);
 }
