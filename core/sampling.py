@@ -94,6 +94,9 @@ class Draws(Protocol):
     are on the CPU, as `LanguageModel` gives them, whatever device the models run on.
     """
 
+    position: int
+    """Of the round's first token, in its sentence."""
+
     @property
     def accept_draws(self) -> Sequence[float]:
         """The number behind each answer of `accept`, in the order in which they were asked."""
@@ -112,25 +115,25 @@ class Draws(Protocol):
 
 
 class Noise:
-    """Counter-keyed random numbers: a pure function of (seed, stream, lane, position).
+    """Counter-keyed random numbers: a pure function of (seed, stream, lane, position, row).
 
-    Asking twice gives the same number, whatever was asked in between: draft length, rule
-    and rejected guesses cannot shift what a later position sees. One stream per sentence.
+    Asking twice gives the same number, whatever was asked in between. One stream per sentence.
     """
 
-    BLOCK = 64
+    BLOCK = 64  # positions whose numbers are made at once
+    ROWS = 32  # of a round, at most
 
     def __init__(self, seed: int, stream: int = 0):
         # A dtype of its own: from large Python integers numpy would make inexact floats.
         self._key = np.array((seed % 2**64, stream), dtype=np.uint64)
         self._blocks: dict[tuple[int, int, int], np.ndarray] = {}
 
-    def uniform(self, lane: Lane, position: int) -> float:
-        """One number in [0, 1)."""
-        return float(self._row(lane, position, 1)[0])
+    def uniform(self, lane: Lane, position: int, row: int) -> float:
+        """The number in [0, 1) of a row of the round that starts at `position`."""
+        return float(self._row(lane, position, self.ROWS)[row])
 
     def gumbel(self, position: int, size: int) -> Tensor:
-        """Standard Gumbel noise [size], float32."""
+        """Standard Gumbel noise [size] of a position, float32."""
         row = self._row(Lane.GUMBEL, position, size)
         return torch.from_numpy(-np.log(-np.log(np.maximum(row, 1e-300)))).float()
 
@@ -150,21 +153,27 @@ class Noise:
 
 @dataclass
 class KeyedDraws:
-    """`Draws` from `Noise`: row r of a round that starts at position n is position n + r."""
+    """`Draws` from `Noise`, for the round that starts at a position.
+
+    Each round has numbers of its own. Keyed by the token's position alone, those that a rule
+    read beyond its verdict would come back in the next round, which that verdict has shaped:
+    block verification would be biased. Gumbel noise does belong to the token's position: every
+    emitted token is read off it, whichever round emits it.
+    """
 
     noise: Noise
     position: int
     accept_draws: list[float] = field(default_factory=list, init=False)
 
     def draft(self, row: int, probabilities: Tensor) -> int:
-        return inverse_cdf(probabilities, self.noise.uniform(Lane.DRAFT, self.position + row))
+        return inverse_cdf(probabilities, self.noise.uniform(Lane.DRAFT, self.position, row))
 
     def accept(self, row: int, probability: float) -> bool:
-        self.accept_draws.append(self.noise.uniform(Lane.ACCEPT, self.position + row))
+        self.accept_draws.append(self.noise.uniform(Lane.ACCEPT, self.position, row))
         return self.accept_draws[-1] < probability
 
     def resample(self, row: int, probabilities: Tensor) -> int:
-        return inverse_cdf(probabilities, self.noise.uniform(Lane.RESAMPLE, self.position + row))
+        return inverse_cdf(probabilities, self.noise.uniform(Lane.RESAMPLE, self.position, row))
 
     def gumbel(self, row: int, probabilities: Tensor) -> int:
         noise = self.noise.gumbel(self.position + row, probabilities.shape[-1])

@@ -17,7 +17,7 @@ from core.errors import ForespeakError
 from core.files import write_text
 from core.sound import from_flac, to_flac
 
-SCHEMA = 2
+SCHEMA = 3
 MOST = 64  # γ and codebooks: whoever shows a trace makes room for them before it looks further
 FRAME_RATES = (1, 1000)  # Hz
 SAMPLE_RATES = (8_000, 192_000)  # Hz; browsers refuse what lies far outside
@@ -103,7 +103,8 @@ class Chunk:
 class Trace:
     """One synthesis from request to last sample.
 
-    sound: all of it as `core.sound.to_flac` writes it, "" where none was kept.
+    gamma: the widest window; adaptive: narrower ones were chosen on the way. tolerance: of a
+    relaxed rule, None for others. sound: all of it as `core.sound.to_flac` writes it, "" where none was kept.
     """
 
     __pydantic_config__: ClassVar = STRICT
@@ -122,6 +123,8 @@ class Trace:
     codebook_size: int
     frame_rate: float
     sample_rate: int
+    adaptive: bool = False
+    tolerance: float | None = None
     sentences: tuple[Sentence, ...] = ()
     rounds: tuple[Round, ...] = ()
     chunks: tuple[Chunk, ...] = ()

@@ -17,7 +17,8 @@ from core.sampling import Lane
 Result = TypeVar("Result")
 Language = Callable[[tuple[int, ...]], Tensor]
 """prefix -> logits [V], float64, of the token that follows."""
-Key = Callable[[Lane, int], tuple[Lane, int]]
+Key = Callable[[Lane, int, int], tuple[int, ...]]
+"""(lane, first position of the round, row) -> which number is read."""
 
 
 def language(seed: int, size: int = 3, codebooks: int = 2, zeros: bool = False) -> Language:
@@ -145,28 +146,32 @@ class Branches:
         return False
 
 
+def keyed(lane: Lane, position: int, row: int) -> tuple[int, ...]:
+    """As `KeyedDraws` does: numbers belong to a round's row, Gumbel noise to a token's position."""
+    return (lane, position + row) if lane is Lane.GUMBEL else (lane, position, row)
+
+
 class EnumeratedNoise:
     """Takes the place of `Noise` and stands for all its values at once.
 
-    Each (lane, position) holds one number u, of which only an interval is known. A decision
-    cuts the interval, follows one part, and weighs it: so a number that is read again, by
-    another model or in a later round, is the same number, as with the real noise.
+    Each number u is only known to lie in an interval. A decision cuts the interval, follows one
+    part, and weighs it: so a number that is read again, by another model or in a later round,
+    is the same number, as with the real noise.
     The Gumbel lane is a shared u as well: what matters is that draft and target share it and
     that each alone draws from its own distribution.
     """
 
-    def __init__(self, branches: Branches, key: Key = lambda lane, position: (lane, position)):
-        """key: which number to read for a lane and position (mutants merge what must differ)."""
+    def __init__(self, branches: Branches, key: Key = keyed):
+        """key: which number is read (mutants merge what must differ)."""
+        self.key = key
         self._branches = branches
-        self._key = key
-        self._known: dict[tuple[Lane, int], tuple[float, float]] = defaultdict(lambda: (0.0, 1.0))
+        self._known: dict[tuple[int, ...], tuple[float, float]] = defaultdict(lambda: (0.0, 1.0))
 
     def at(self, position: int) -> "EnumeratedDraws":
         return EnumeratedDraws(self, position)
 
-    def decide(self, lane: Lane, position: int, edges: Sequence[float]) -> int:
-        """Which of the parts that `edges` (rising, up to 1) cut [0, 1) into holds u."""
-        key = self._key(lane, position)
+    def decide(self, key: tuple[int, ...], edges: Sequence[float]) -> int:
+        """Which of the parts that `edges` (rising, up to 1) cut [0, 1) into holds that u."""
         low, high = self._known[key]
         first = bisect_right(edges, low)
         cuts = [low, *(edge for edge in edges[first:] if edge < high), high]
@@ -175,9 +180,9 @@ class EnumeratedNoise:
         self._known[key] = cuts[part], cuts[part + 1]
         return first + part
 
-    def middle(self, lane: Lane, position: int) -> float:
+    def middle(self, key: tuple[int, ...]) -> float:
         """A u that agrees with everything decided so far."""
-        return sum(self._known[self._key(lane, position)]) / 2
+        return sum(self._known[key]) / 2
 
 
 class EnumeratedDraws:
@@ -185,16 +190,16 @@ class EnumeratedDraws:
 
     def __init__(self, noise: EnumeratedNoise, position: int):
         self.accept_draws: list[float] = []
+        self.position = position
         self._noise = noise
-        self._position = position
 
     def draft(self, row: int, probabilities: Tensor) -> int:
         return self._draw(Lane.DRAFT, row, probabilities)
 
     def accept(self, row: int, probability: float) -> bool:
-        edges = [min(probability, 1.0), 1.0]
-        accepted = self._noise.decide(Lane.ACCEPT, self._position + row, edges) == 0
-        self.accept_draws.append(self._noise.middle(Lane.ACCEPT, self._position + row))
+        key = self._noise.key(Lane.ACCEPT, self.position, row)
+        accepted = self._noise.decide(key, [min(probability, 1.0), 1.0]) == 0
+        self.accept_draws.append(self._noise.middle(key))
         return accepted
 
     def resample(self, row: int, probabilities: Tensor) -> int:
@@ -206,7 +211,7 @@ class EnumeratedDraws:
     def _draw(self, lane: Lane, row: int, probabilities: Tensor) -> int:
         edges = list(accumulate(probabilities.tolist()))
         edges = [min(edge / edges[-1], 1.0) for edge in edges]
-        return self._noise.decide(lane, self._position + row, edges)
+        return self._noise.decide(self._noise.key(lane, self.position, row), edges)
 
 
 def every_path(run: Callable[[Branches], Result]) -> Iterator[tuple[float, Result]]:

@@ -33,8 +33,8 @@ def speak(target: Language, draft: Language, rule: Rule, noise: Noise) -> list[i
 class SharedLane(Noise):
     """One lane for everything: the mistake of vllm#54282."""
 
-    def uniform(self, lane: Lane, position: int) -> float:  # noqa: ARG002
-        return super().uniform(Lane.DRAFT, position)
+    def uniform(self, lane: Lane, position: int, row: int) -> float:  # noqa: ARG002
+        return super().uniform(Lane.DRAFT, position, row)
 
 
 class SameRow(Noise):

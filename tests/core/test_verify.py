@@ -26,7 +26,7 @@ class Fixed(Noise):
 
     u: float
 
-    def uniform(self, lane: Lane, position: int) -> float:  # noqa: ARG002
+    def uniform(self, lane: Lane, position: int, row: int) -> float:  # noqa: ARG002
         return self.u
 
     def gumbel(self, position: int, size: int) -> Tensor:  # noqa: ARG002

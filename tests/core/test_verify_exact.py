@@ -35,6 +35,7 @@ from tests.fakes import (
     blend,
     disjoint,
     every_path,
+    keyed,
     language,
     sequence_probs,
     total_variation,
@@ -252,7 +253,12 @@ def mutant(verify: Callable = verify_ratio, draw: Callable = draft_independent) 
 
 def merge(*lanes: Lane) -> Key:
     """Reads the same numbers for several purposes (vllm#54282)."""
-    return lambda lane, position: (lanes[0] if lane in lanes else lane, position)
+    return lambda lane, position, row: keyed(lanes[0] if lane in lanes else lane, position, row)
+
+
+def neighbours(lane: Lane, position: int, row: int) -> tuple[int, ...]:
+    """Reads the same number for two tokens that stand side by side."""
+    return lane, (position + row) // 2
 
 
 MUTANTS: dict[str, dict[str, Any]] = {
@@ -283,10 +289,10 @@ MUTANTS: dict[str, dict[str, Any]] = {
     "draft and accept share": {"rule": RATIO, "key": merge(Lane.DRAFT, Lane.ACCEPT)},
     "accept and resample share": {"rule": RATIO, "key": merge(Lane.ACCEPT, Lane.RESAMPLE)},
     "draft and resample share": {"rule": RATIO, "key": merge(Lane.DRAFT, Lane.RESAMPLE)},
-    "neighbours share": {"rule": RATIO, "key": lambda lane, position: (lane, position // 2)},
+    "neighbours share": {"rule": RATIO, "key": neighbours},
     "neighbours share, same seed": {
         "rule": SAME_SEED,
-        "key": lambda lane, position: (lane, position // 2),
+        "key": neighbours,
     },
 }
 
