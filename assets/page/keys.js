@@ -41,14 +41,16 @@ export function isFree(event, root) {
 export class Keys {
   /**
    * @param {HTMLElement} root holds the stage, and from now on the help
-   * @param {object} stage has toggle, seek, step, zoom, fit, dismiss, position and duration
+   * @param {object} stage has seek, step, dismiss, position and duration, and may have toggle,
+   *   zoom and fit
    * @param {() => void} stop what Esc does where nothing is open
+   * @param {string[][]} help keys and what they do
    */
-  constructor(root, stage, stop) {
+  constructor(root, stage, stop, help = KEYS) {
     this.root = root;
     this.stage = stage;
     this.stop = stop;
-    this.dialog = root.appendChild(helpDialog());
+    this.dialog = root.appendChild(helpDialog(help));
     document.addEventListener("keydown", (event) => this.#press(event));
   }
 
@@ -78,15 +80,15 @@ export class Keys {
     const move = (sign) =>
       shiftKey ? stage.seek(stage.position + sign) : stage.step(sign);
     const actions = {
-      " ": () => stage.toggle(),
+      " ": stage.toggle && (() => stage.toggle()),
       ArrowLeft: () => move(-1),
       ArrowRight: () => move(1),
       Home: () => stage.seek(0),
       End: () => stage.seek(stage.duration),
-      "+": () => stage.zoom(ZOOM_STEP),
-      "=": () => stage.zoom(ZOOM_STEP),
-      "-": () => stage.zoom(1 / ZOOM_STEP),
-      f: () => stage.fit(),
+      "+": stage.zoom && (() => stage.zoom(ZOOM_STEP)),
+      "=": stage.zoom && (() => stage.zoom(ZOOM_STEP)),
+      "-": stage.zoom && (() => stage.zoom(1 / ZOOM_STEP)),
+      f: stage.fit && (() => stage.fit()),
       p: () => this.present(),
       "?": () => this.help(),
       Escape: () => this.#escape(),
@@ -110,8 +112,8 @@ function around(element) {
   return found;
 }
 
-function helpDialog() {
-  const rows = KEYS.map(([key, does]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, does)]);
+function helpDialog(help) {
+  const rows = help.map(([key, does]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, does)]);
   const close = h("button", { type: "button" }, "Close");
   const dialog = h("dialog", { class: "keys", "aria-label": "Keys" }, h("h2", {}, "Keys"));
   dialog.append(h("dl", {}, ...rows.flat()), close);

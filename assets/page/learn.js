@@ -1,4 +1,190 @@
-// The Learn tab.
+// The Learn tab: chapters, one at a time, and the step mode.
+
+import { Chapter } from "./chapter.js";
+import { h } from "./dom.js";
+import { Keys } from "./keys.js";
+import { Lesson } from "./lesson.js";
+import { Status } from "./parts.js";
+import { Session } from "./session.js";
+import { StepMode } from "./step.js";
+import { button } from "./toolbar.js";
+
+const KEYS = [
+  ["← →", "The chapter before or after; in step mode one action back or on"],
+  ["Shift ← →", "In step mode the round before or after"],
+  ["Home End", "The first or the last of them"],
+  ["P", "Presenter mode: only the lesson"],
+  ["Esc", "Leave presenter mode, or stop"],
+  ["?", "This help"],
+];
 
 /** Called by Gradio for the component of the Learn tab. */
-export function mount() {}
+export function mount(element, { props, watch }) {
+  const root = element.appendChild(h("div", { class: "learn" }));
+  new Learn(root, { start: "record", stop: "stop-record", props, watch });
+}
+
+/** The keyboard sees it as a stage; the start button as the listener of its runs. */
+class Learn {
+  constructor(root, page) {
+    root.learn = this; // for tests
+    this.root = root;
+    this.status = new Status();
+    this.lesson = new Lesson((place) => this.#openStep(place));
+    this.steps = new StepMode(this.lesson);
+    this.chapters = [];
+    this.current = 0;
+    this.list = h("ol", {});
+    this.choice = h("select", { "aria-label": "Chapter", onchange: () => this.show(this.choice.selectedIndex) });
+    this.body = h("div", { class: "pages" });
+    this.keys = new Keys(root, this, () => this.session.stop(), KEYS);
+    const nav = h("nav", { "aria-label": "Chapters" }, this.list);
+    root.append(this.status.element, nav, h("div", { class: "lesson" }, this.#pager(), this.body));
+    this.session = new Session(page, this);
+    // Chapters are asked for when the tab is first looked at.
+    new IntersectionObserver((seen, observer) => {
+      if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
+      observer.disconnect();
+      this.#begin();
+    }).observe(root);
+    window.addEventListener("beforeprint", () => this.#lighten());
+    window.addEventListener("afterprint", () => this.#darken());
+  }
+
+  /** Turn to a chapter by its place; the last place is the step mode. */
+  show(place) {
+    this.current = clamp(place, 0, this.pages.length - 1);
+    this.pages.forEach(({ element }, i) => element.classList.toggle("current", i === this.current));
+    [...this.list.children].forEach(({ firstChild }, i) => {
+      if (i === this.current) firstChild.setAttribute("aria-current", "page");
+      else firstChild.removeAttribute("aria-current");
+    });
+    this.choice.selectedIndex = this.current;
+    this.previous.disabled = this.current === 0;
+    this.next.disabled = this.current === this.pages.length - 1;
+    return this.pages[this.current].open();
+  }
+
+  get pages() {
+    return [...this.chapters, this.steps];
+  }
+
+  get stepping() {
+    return this.pages[this.current] === this.steps;
+  }
+
+  // What the keyboard does.
+
+  step(sign) {
+    if (this.stepping) this.steps.step(sign);
+    else this.show(this.current + sign);
+  }
+
+  seek(place) {
+    if (this.stepping) this.steps.turn(place);
+    else this.show(place);
+  }
+
+  get position() {
+    return this.stepping ? this.steps.round : this.current;
+  }
+
+  get duration() {
+    return this.stepping ? this.steps.rounds - 1 : this.pages.length - 1;
+  }
+
+  dismiss() {
+    return false;
+  }
+
+  // What the start button's run tells.
+
+  pressed() {
+    this.status.say("Starting…", "queued");
+  }
+
+  begin() {}
+
+  take(line) {
+    if (line.kind === "recorded") this.#openStep({ recording: line.recording, round: 0 });
+    else this.status.say(line.text, line.state);
+  }
+
+  get busy() {
+    return false;
+  }
+
+  stopped() {
+    this.status.say("Stopped.", "stopped");
+  }
+
+  lost(text) {
+    this.status.say(text, "failed");
+  }
+
+  #openStep({ recording, round }) {
+    this.steps.choose(recording, round);
+    this.show(this.pages.length - 1);
+    this.steps.element.focus();
+  }
+
+  async #begin() {
+    try {
+      const chapters = await this.lesson.chapters();
+      this.chapters = chapters.map((content) => new Chapter(content, this.lesson));
+      this.steps.offer(recordingsOf(chapters));
+    } catch (error) {
+      this.status.say(error.message, "failed");
+    }
+    this.body.append(...this.pages.map(({ element }) => element));
+    this.list.append(...this.pages.map(({ title }, i) => h("li", {}, this.#entry(title, i))));
+    this.choice.append(...this.pages.map(({ title }) => h("option", {}, title)));
+    await this.show(0);
+    // The others one after the other, so that printing finds all figures in their places.
+    for (const chapter of this.chapters) await chapter.open();
+  }
+
+  #entry(title, place) {
+    return h("button", { type: "button", onclick: () => this.show(place) }, title);
+  }
+
+  #pager() {
+    this.previous = button("previous", "‹ Back", "The chapter before", () => this.show(this.current - 1));
+    this.next = button("next", "Next ›", "The chapter after", () => this.show(this.current + 1));
+    return h(
+      "div",
+      { class: "toolbar pager", role: "group", "aria-label": "Chapters" },
+      this.previous,
+      this.choice,
+      this.next,
+      button("print", "Print", "Print all chapters", () => this.#print()),
+      button("presenter", "Present", "Presenter mode", () => this.keys.present()),
+      button("help", "?", "Keys", () => this.keys.help()),
+    );
+  }
+
+  async #print() {
+    await Promise.all(this.chapters.map((chapter) => chapter.open()));
+    window.print();
+  }
+
+  // Paper is white: canvases draw anew when the theme changes, before the browser prints.
+  #lighten() {
+    this.dark = document.body.classList.contains("dark");
+    document.body.classList.remove("dark");
+  }
+
+  #darken() {
+    document.body.classList.toggle("dark", this.dark);
+  }
+}
+
+/** The recorded runs that chapters show. */
+function recordingsOf(chapters) {
+  const named = chapters.flatMap(({ blocks }) => blocks.map(({ options }) => options?.recording));
+  return [...new Set(named.filter(Boolean))];
+}
+
+function clamp(value, least, most) {
+  return Math.max(least, Math.min(value, most));
+}

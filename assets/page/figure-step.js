@@ -1,0 +1,45 @@
+// The figure "step" of a chapter: one round of a recorded run, or a part of it.
+
+import { h } from "./dom.js";
+import { actionsOf, SHOWS } from "./step-actions.js";
+import { StepView } from "./step-view.js";
+
+/**
+ * @param {HTMLElement} element an empty figure
+ * @param {{recording: string, round?: number, show?: "draft"|"verify"|"accept"|"residual"|"all"}} options
+ * @param {Lesson} lesson
+ */
+export async function mount(element, { recording, round = 0, show = "all" }, lesson) {
+  if (!SHOWS[show]) throw new Error(`show is one of ${Object.keys(SHOWS).join(", ")}, not ${show}.`);
+  const view = await lesson.step(recording, round);
+  const all = actionsOf(view);
+  const shown = all.map((_, index) => index).filter((index) => SHOWS[show].includes(all[index].kind));
+  if (!shown.length) throw new Error(`round ${round} of ${recording} has nothing of “${show}”.`);
+  const open = () => lesson.open({ recording, round });
+  new StepFigure(element, view, shown, open);
+}
+
+class StepFigure {
+  constructor(element, view, shown, open) {
+    Object.assign(this, { view, shown, place: 0 });
+    this.picture = new StepView();
+    this.back = h("button", { type: "button", onclick: () => this.#move(-1) }, "‹ Back");
+    this.on = h("button", { type: "button", onclick: () => this.#move(1) }, "Next ›");
+    const many = shown.length > 1;
+    const toStep = h("button", { type: "button", onclick: open }, "Open in step mode");
+    element.setAttribute("role", "group");
+    element.setAttribute("aria-label", "A round of a recorded run");
+    element.append(
+      this.picture.element,
+      h("div", { class: "toolbar" }, many && this.back, many && this.on, toStep),
+    );
+    this.#move(0);
+  }
+
+  #move(sign) {
+    this.place = Math.max(0, Math.min(this.shown.length - 1, this.place + sign));
+    this.picture.show(this.view, this.shown[this.place]);
+    this.back.disabled = this.place === 0;
+    this.on.disabled = this.place === this.shown.length - 1;
+  }
+}

@@ -1,0 +1,133 @@
+// A round as actions, one after the other, and what each of them is in words. Every number is the view's.
+
+import { share } from "./amounts.js";
+
+/** Which actions a chapter's figure goes through. */
+export const SHOWS = {
+  draft: ["draft"],
+  verify: ["verify"],
+  accept: ["test"],
+  residual: ["residual", "corrected"],
+  all: ["draft", "verify", "test", "residual", "corrected", "bonus", "plain", "rollback"],
+};
+const EMITTING = ["residual", "corrected", "bonus", "plain"];
+
+/**
+ * What happens in a round, in order. row: the place in the round that it is about.
+ * @param {object} view as `Lesson.step` gives it
+ * @returns {{kind: string, row: number}[]}
+ */
+export function actionsOf({ draft_tokens: drafted, rows, accepted, residual }) {
+  const rejected = accepted < drafted.length;
+  return [
+    ...drafted.map((_, row) => ({ kind: "draft", row })),
+    { kind: "verify", row: 0 },
+    ...rows.map((_, row) => ({ kind: "test", row })),
+    ...(rejected && residual ? [{ kind: "residual", row: accepted }] : []),
+    { kind: rejected ? "corrected" : drafted.length ? "bonus" : "plain", row: accepted },
+    { kind: "rollback", row: accepted },
+  ];
+}
+
+/** Where among other actions one is, or what stands in its place. */
+export function placeOf(action, actions) {
+  const exact = actions.findIndex(({ kind, row }) => kind === action.kind && row === action.row);
+  if (exact >= 0) return exact;
+  const kinds = EMITTING.includes(action.kind) ? EMITTING : [action.kind];
+  return actions.findLastIndex(({ kind }) => kinds.includes(kind));
+}
+
+/** The state of each place of the round once an action is done; the last is what comes free. */
+export function statesAt(view, actions, index) {
+  const done = actions.slice(0, index + 1);
+  const has = (kind, row) => done.some((action) => action.kind === kind && action.row === row);
+  const over = done.some(({ kind, row }) => kind === "test" && !view.rows[row].accepted);
+  const states = view.draft_tokens.map((_, row) => {
+    if (has("corrected", row)) return "corrected";
+    if (has("test", row)) return view.rows[row].accepted ? "accepted" : "rejected";
+    if (over) return "discarded";
+    return has("draft", row) ? "drafted" : "open";
+  });
+  const free = done.find(({ kind }) => kind === "bonus" || kind === "plain");
+  return [...states, free?.kind ?? "open"];
+}
+
+/**
+ * An action in words: [what happens, why].
+ * @returns {string[]}
+ */
+export function tell(view, { kind, row }) {
+  return WORDS[kind](view, row);
+}
+
+const WORDS = {
+  draft: (view, row) => [
+    `The draft guesses token ${view.draft_tokens[row]}.`,
+    `Guess ${row + 1} of ${view.draft_tokens.length}, for codebook ${view.codebooks[row] + 1}. The small ` +
+      "model gives each entry of the codebook a probability q and draws one: " +
+      `q of ${view.draft_tokens[row]} is ${share(view.q[row][view.draft_tokens[row]])}.`,
+  ],
+  verify: ({ draft_tokens: { length } }) =>
+    length
+      ? [
+          `The target looks at ${length === 1 ? "the guess" : `all ${length} guesses`} in one pass.`,
+          "The large model gives its own probabilities p for every guessed place, and for one place " +
+            "more. What p and q share is in full colour: that part of the guesses stands.",
+        ]
+      : ["The target makes one pass.", "Nothing was drafted: it gives p for the next place alone."],
+  test: (view, row) => [
+    `Token ${view.rows[row].token} is ${view.rows[row].accepted ? "accepted" : "rejected"}.`,
+    `${test(view.rows[row])}${alpha(view.rows[row])}${view.rows[row].accepted ? "" : fate(view, row)}`,
+  ],
+  residual: () => [
+    "What the draft says too seldom is left.",
+    "In full colour: what p has above q. The lower picture is this alone, scaled up to 1: the residual. " +
+      "The place is drawn again from it, which makes up exactly for what the draft says too often.",
+  ],
+  corrected: (view, row) => [
+    `The target says ${view.next_token} instead of ${view.rows[row].token}.`,
+    view.residual
+      ? `Drawn from the residual. Under the target itself p of ${view.next_token} is ${share(view.next_prob)}.`
+      : `The target's own draw takes the guess's place; its p is ${share(view.next_prob)}.`,
+  ],
+  bonus: (view, row) => [
+    `Every guess stood, so one token more comes free: ${view.next_token}.`,
+    `The same pass gave p for the next place, too (codebook ${view.codebooks[row] + 1}). The token is drawn from it; ` +
+      `its p is ${share(view.next_prob)}.`,
+  ],
+  plain: (view) => [
+    `The target draws token ${view.next_token}.`,
+    `Plain decoding: one pass, one token. Its p is ${share(view.next_prob)}.`,
+  ],
+  rollback: ({ cache: [before, full, kept], accepted, draft_tokens: { length } }) => [
+    kept < full ? "The target's cache is rolled back." : "The target's cache stays as it is.",
+    `Its pass took the cache from ${before} to ${full} positions. ` +
+      (kept < full
+        ? `${full - kept} of them belong to guesses that did not stand: cut off, ${kept} remain. `
+        : "All of them belong to tokens that stand. ") +
+      `This round emitted ${accepted + 1} ${accepted ? "tokens" : "token"} with one pass of the target` +
+      `${length ? "." : ", as always without a draft."}`,
+  ],
+};
+
+/** Whether the rule compares with what the target would have said itself. */
+function test({ token, p, q, accept, draw, accepted, own }) {
+  if (own != null) {
+    return accepted
+      ? `With this place's random numbers the target draws ${own} itself: the same.`
+      : `With this place's random numbers the target draws ${own} itself, not ${token}.`;
+  }
+  const chance = `p ${share(p)}, q ${share(q)}: it is accepted with probability ${share(accept)}.`;
+  if (draw == null) return chance;
+  return `${chance} The number drawn is ${share(draw)}, ${accepted ? "below" : "not below"} that.`;
+}
+
+function alpha({ overlap }) {
+  return ` p and q share ${share(overlap)} here: α, how often a guess at this place stands.`;
+}
+
+function fate({ draft_tokens: { length } }, row) {
+  const rest = length - row - 1;
+  if (!rest) return "";
+  return ` The ${rest === 1 ? "guess" : `${rest} guesses`} after it ${rest === 1 ? "is" : "are"} discarded.`;
+}

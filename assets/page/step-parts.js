@@ -1,0 +1,81 @@
+// Parts of the picture of a round: its tokens, the key, the line of the test, the cache.
+
+import { share } from "./amounts.js";
+import { h } from "./dom.js";
+
+// What a state looks like besides its colour.
+const SIGNS = {
+  open: "·",
+  drafted: "?",
+  accepted: "✓",
+  rejected: "✕",
+  corrected: "○",
+  discarded: "–",
+  bonus: "◆",
+  plain: "■",
+};
+const NAMES = { q: "q: the draft", p: "p: the target" };
+const SHADES = { common: "full colour: what both share (α)", excess: "full colour: what p has above q" };
+
+/** A button per place of the round, which looks at it. */
+export function chips(view, states, looked, look) {
+  return states.map((state, row) => {
+    const known = state !== "open";
+    const drafted = view.draft_tokens[row];
+    const token = state === "corrected" ? view.next_token : (drafted ?? view.next_token);
+    const chip = h(
+      "button",
+      { type: "button", class: `chip ${state}`, disabled: !known, onclick: () => look(row) },
+      h("span", { class: "place" }, drafted == null ? "free" : `guess ${row + 1}`),
+      h("span", { class: "token" }, `${SIGNS[state]}\uFE0E `, known ? token : ""),
+      h("span", { class: "place" }, state === "corrected" ? h("s", {}, drafted) : `codebook ${view.codebooks[row] + 1}`),
+    );
+    chip.setAttribute("aria-label", known ? `Token ${token}, ${state}` : "Not there yet");
+    chip.setAttribute("aria-current", row === looked);
+    return chip;
+  });
+}
+
+/** What the colours of the bars mean. */
+export function key(names, shade) {
+  return [
+    ...names.map((name) => h("span", {}, h("i", { class: `swatch ${name}` }), NAMES[name])),
+    shade && h("span", { class: "shade" }, SHADES[shade]),
+  ].filter(Boolean);
+}
+
+/** From 0 to 1: what is accepted, and where the drawn number fell. */
+export function acceptLine({ token, accept, draw, accepted, own }) {
+  if (own != null) return [h("p", { class: "own" }, `target's own: ${own}`, h("b", {}, own === token ? " = " : " ≠ "), `guess: ${token}`)];
+  if (accept == null || draw == null) return [];
+  const label = `Accepted below ${share(accept)}; drawn ${share(draw)}: ${accepted ? "accepted" : "rejected"}`;
+  return [
+    h(
+      "div",
+      { class: `line ${accepted ? "accepted" : "rejected"}`, role: "img", "aria-label": label },
+      h("span", { class: "end" }, "0"),
+      h(
+        "span",
+        { class: "track" },
+        h("span", { class: "fill", style: `width: ${100 * accept}%` }),
+        h("span", { class: "limit", style: `left: ${100 * accept}%` }, h("b", {}, `min(1, p/q) = ${share(accept)}`)),
+        h("span", { class: "needle", style: `left: ${100 * draw}%` }, h("b", {}, `drawn ${share(draw)}`)),
+      ),
+      h("span", { class: "end" }, "1"),
+    ),
+  ];
+}
+
+/** The positions that the target's pass added, and which of them stay. */
+export function cacheStrip({ cache: [before, full, kept], draft_tokens: drafted }) {
+  const cells = Array.from({ length: full - before }, (_, i) => {
+    const stays = before + i < kept;
+    const text = i === 0 ? (before ? "last" : "start") : drafted[i - 1];
+    return h("span", { class: stays ? "stays" : "goes" }, h("b", {}, stays ? text : h("s", {}, text)));
+  });
+  const label = `Cache: ${before} positions before the pass, ${full} after it, ${kept} after the rollback`;
+  return [
+    h("div", { class: "cache", role: "img", "aria-label": label }, h("span", { class: "before" }, `${before} before`), ...cells),
+    h("p", { class: "lengths" }, `${before} → ${full} → `, h("b", {}, `${kept} positions`)),
+  ];
+}

@@ -1,0 +1,97 @@
+// One action of a round as a picture: the guesses, p and q as bars, and what decided.
+
+import { share } from "./amounts.js";
+import { Bars, largestFirst } from "./bars.js";
+import { h } from "./dom.js";
+import { actionsOf, statesAt, tell } from "./step-actions.js";
+import { acceptLine, cacheStrip, chips, key } from "./step-parts.js";
+
+export class StepView {
+  constructor() {
+    this.chips = h("div", { class: "chips", role: "group", "aria-label": "Tokens of the round" });
+    this.headline = h("p", { class: "headline" });
+    this.reason = h("p", { class: "reason" });
+    this.key = h("div", { class: "key" });
+    this.bars = new Bars();
+    this.left = new Bars(); // the residual
+    this.decided = h("div", { class: "decided" });
+    const words = h("div", { class: "words", "aria-live": "polite" }, this.headline, this.reason);
+    const pictures = [this.key, this.bars.element, this.left.element, this.decided];
+    this.element = h("div", { class: "step" }, this.chips, words, ...pictures);
+  }
+
+  /**
+   * @param {object} view as `Lesson.step` gives it
+   * @param {number} index of the action among the round's
+   */
+  show(view, index) {
+    Object.assign(this, { view, index, actions: actionsOf(view) });
+    this.action = this.actions[index];
+    this.states = statesAt(view, this.actions, index);
+    const [headline, reason] = tell(view, this.action);
+    this.headline.textContent = headline;
+    this.reason.textContent = reason;
+    this.element.dataset.kind = this.action.kind;
+    this.#look(this.action.row);
+  }
+
+  /** The distributions at one place of the round: that of the action, or another that is asked for. */
+  #look(row) {
+    const { view, action } = this;
+    this.chips.replaceChildren(...chips(view, this.states, row, (other) => this.#look(other)));
+    const asked = action.kind !== "draft";
+    const shown = seriesAt(view, row, asked);
+    const here = row === action.row;
+    const residual = here && ["residual", "corrected"].includes(action.kind) && view.residual;
+    const shade = Object.keys(shown).length < 2 ? undefined : residual ? "excess" : "common";
+    const order = largestFirst(...Object.values(shown));
+    this.key.replaceChildren(...key(Object.keys(shown), shade));
+    this.bars.element.hidden = action.kind === "rollback" && here;
+    this.key.hidden = this.bars.element.hidden;
+    const marks = this.#marks(row, Object.keys(shown));
+    this.bars.show({ series: shown, order, shade, marks, label: labelOf(shown, order, marks) });
+    this.left.element.hidden = !residual;
+    if (residual) this.#showResidual(order);
+    this.decided.replaceChildren(...(here ? this.#decision() : []));
+  }
+
+  #showResidual(order) {
+    const { residual, next_token: token } = this.view;
+    const drawn = this.action.kind === "corrected";
+    const marks = drawn ? [{ entry: token, text: `drawn: ${token}, ${share(residual[token])}` }] : [];
+    const series = { residual };
+    this.left.show({ series, order, marks, label: labelOf(series, largestFirst(residual), marks) });
+  }
+
+  #marks(row, names) {
+    const { view, action } = this;
+    const token = row < view.draft_tokens.length ? view.draft_tokens[row] : view.next_token;
+    if (row === view.draft_tokens.length && this.states[row] === "open") return [];
+    const values = names.map((name) => `${name} ${share(view[name][row][token])}`);
+    const marks = [{ entry: token, text: `${token}: ${values.join(", ")}` }];
+    if (row === action.row && action.kind === "corrected" && view.next_token !== token) {
+      marks.push({ entry: view.next_token, text: `${view.next_token}` });
+    }
+    return marks;
+  }
+
+  #decision() {
+    const { view, action } = this;
+    if (action.kind === "test") return acceptLine(view.rows[action.row]);
+    return action.kind === "rollback" ? cacheStrip(view) : [];
+  }
+}
+
+/** The distributions there are at a place: the draft's, and the target's once it was asked. */
+function seriesAt({ p, q }, row, asked) {
+  return { ...(q[row] && { q: q[row] }), ...((asked || !q[row]) && { p: p[row] }) };
+}
+
+function labelOf(series, order, marks) {
+  const likeliest = Object.entries(series).map(([name, values]) => {
+    const tokens = order.slice(0, 3).map((entry) => `${entry} ${share(values[entry])}`);
+    return `${name}: ${tokens.join(", ")}`;
+  });
+  const marked = marks.map(({ text }) => `marked ${text}`);
+  return `Probabilities of ${order.length} entries, largest first. ${[...likeliest, ...marked].join("; ")}.`;
+}

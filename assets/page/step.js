@@ -1,0 +1,195 @@
+// Step mode: a recorded run, one action at a time, forward and back; and what if.
+
+import { spans } from "./captions.js";
+import { h } from "./dom.js";
+import { HearButton } from "./hear.js";
+import { actionsOf, placeOf } from "./step-actions.js";
+import { StepView } from "./step-view.js";
+import { WhatIf } from "./step-whatif.js";
+import { button, slider } from "./toolbar.js";
+
+const NOTHING = "Write a sentence above and press “Record my sentence”: it is spoken once, then stepped through.";
+
+export class StepMode {
+  constructor(lesson) {
+    this.lesson = lesson;
+    this.title = "Step mode";
+    this.round = 0;
+    this.action = 0;
+    this.ids = [];
+    this.trace = null; // of the recording that is shown
+    this.view = null;
+    this.asked = 0; // views asked for: only the latest counts
+    this.picture = new StepView();
+    this.sentence = h("p", { class: "sentence" });
+    this.fault = h("p", { class: "fault", role: "alert" });
+    this.note = h("p", { class: "note", role: "status" });
+    this.whatIf = new WhatIf(() => this.#look());
+    this.rejected = new HearButton("Hear the rejected idea");
+    this.kept = new HearButton("Hear what was kept");
+    this.hearing = h("div", { class: "toolbar hearings" }, this.rejected.element, this.kept.element);
+    this.recordings = h("select", { "aria-label": "Recorded run", onchange: () => this.choose(this.recordings.value) });
+    this.element = h("section", { class: "steps", tabindex: "-1", "aria-label": "Step mode" });
+    this.element.steps = this; // for tests
+    this.element.append(
+      h("h2", {}, this.title),
+      this.#tools(),
+      this.fault,
+      this.sentence,
+      this.note,
+      this.picture.element,
+      this.hearing,
+      this.whatIf.element,
+    );
+    this.#show();
+  }
+
+  /** Recorded runs that can be chosen. */
+  offer(ids) {
+    this.ids = [...new Set([...this.ids, ...ids])];
+  }
+
+  /** A run and the round to begin at. */
+  async choose(id, round = 0) {
+    this.offer([id]);
+    this.id = id;
+    this.round = round;
+    this.action = 0;
+    this.trace = this.view = null;
+    this.whatIf.reset();
+    await this.#load();
+  }
+
+  /** Called when the tab turns to the step mode. */
+  open() {
+    if (!this.id && this.ids.length) return this.choose(this.ids[0]);
+    return Promise.resolve();
+  }
+
+  get rounds() {
+    return this.trace?.rounds.length ?? 1;
+  }
+
+  /** One action on (1) or back (−1), over the ends of rounds. */
+  step(sign) {
+    if (!this.view) return;
+    const wanted = this.action + sign;
+    if (wanted >= 0 && wanted < this.actions.length) {
+      this.action = wanted;
+      this.#show();
+    } else if (this.round + sign >= 0 && this.round + sign < this.rounds) {
+      this.round += sign;
+      this.#look(sign > 0 ? "first" : "last");
+    }
+  }
+
+  /** To the beginning of a round. */
+  turn(round) {
+    if (!this.trace) return;
+    this.round = Math.max(0, Math.min(this.rounds - 1, round));
+    this.#look("first");
+  }
+
+  async #load() {
+    const { id } = this;
+    try {
+      const { trace, rules } = await this.lesson.recording(id);
+      if (id !== this.id) return;
+      this.trace = trace;
+      this.whatIf.begin(trace, rules);
+      await this.#nameRecordings();
+      await this.#look("first");
+    } catch (error) {
+      this.fault.textContent = error.message;
+    }
+  }
+
+  async #nameRecordings() {
+    const known = await Promise.allSettled(this.ids.map((id) => this.lesson.recording(id)));
+    const options = this.ids.map((id, i) => {
+      const text = known[i].value?.trace.sentences[0].text ?? id;
+      return h("option", { value: id }, text);
+    });
+    this.recordings.replaceChildren(...options);
+    this.recordings.value = this.id;
+  }
+
+  /** The view of the round with the settings that are wanted; at the first or last action, or as near as can be to the one shown. */
+  async #look(where) {
+    const asked = ++this.asked;
+    const before = this.actions?.[this.action];
+    try {
+      const view = await this.lesson.step(this.id, this.round, this.whatIf.settings);
+      if (asked !== this.asked) return;
+      this.view = view;
+      this.actions = actionsOf(view);
+      if (where === "first") this.action = 0;
+      else if (where === "last") this.action = this.actions.length - 1;
+      else this.action = placeOf(before, this.actions);
+      this.fault.textContent = "";
+    } catch (error) {
+      if (asked === this.asked) this.fault.textContent = error.message;
+    }
+    this.#show();
+  }
+
+  #show() {
+    const { view } = this;
+    this.element.classList.toggle("empty", !view);
+    this.note.textContent = view ? this.whatIf.explain(view) : NOTHING;
+    this.#showTools();
+    if (!view) return;
+    this.picture.show(view, this.action);
+    this.#showSentence();
+    this.#offerSounds();
+  }
+
+  #offerSounds() {
+    const { draft_tokens: drafted, accepted } = this.trace.rounds[this.round];
+    const { kind, row } = this.actions[this.action];
+    const past = kind === "residual" || kind === "corrected" || (kind === "test" && row === accepted);
+    this.hearing.hidden = !(this.view.is_recorded && accepted < drafted.length && past);
+    this.rejected.offer(this.lesson.heard(this.id, this.round, "rejected"));
+    this.kept.offer(this.lesson.heard(this.id, this.round, "kept"));
+  }
+
+  /** The sentence, with the word that the action's place belongs to. */
+  #showSentence() {
+    const [sentence] = this.trace.sentences;
+    const { row } = this.actions[this.action];
+    const middle = Math.floor((this.view.position + row) / this.trace.num_codebooks) + 0.5;
+    const { words } = spans(sentence);
+    const parts = words.map(({ text, start, end }) =>
+      h(middle >= start && middle < end ? "mark" : "span", {}, text));
+    this.sentence.replaceChildren(...parts.flatMap((part) => [part, " "]));
+  }
+
+  #tools() {
+    this.previous = button("back", "‹ Back", "One action back", () => this.step(-1));
+    this.next = button("on", "Next ›", "One action on", () => this.step(1));
+    this.where = h("output", { class: "where", "aria-live": "off" });
+    this.scrub = slider("round", "Round", { max: 0, step: 1, value: 0 }, (round) => this.turn(round));
+    return h(
+      "div",
+      { class: "toolbar", role: "group", "aria-label": "Steps" },
+      this.previous,
+      this.next,
+      this.where,
+      this.scrub,
+      this.recordings,
+    );
+  }
+
+  #showTools() {
+    const { view, round, rounds, action } = this;
+    this.previous.disabled = !view || (round === 0 && action === 0);
+    this.next.disabled = !view || (round === rounds - 1 && action === this.actions.length - 1);
+    this.scrub.disabled = !view;
+    this.scrub.max = rounds - 1;
+    this.scrub.value = round;
+    this.scrub.setAttribute("aria-valuetext", `Round ${round + 1} of ${rounds}`);
+    this.where.textContent = view
+      ? `Round ${round + 1} of ${rounds}, action ${action + 1} of ${this.actions.length}`
+      : "";
+  }
+}
