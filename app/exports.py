@@ -4,19 +4,15 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict
-from io import BytesIO
 
-from app.wav import open_wave
+from app.wav import wav_bytes
 from app.wire import Lane
 from core.trace import Trace
 
 
 def speech_wav(lane: Lane) -> bytes:
     """The sound: 16-bit mono."""
-    file = BytesIO()
-    with open_wave(file, lane.trace().sample_rate) as sound:
-        sound.writeframes(lane.pcm().astype("<i2").tobytes())
-    return file.getvalue()
+    return wav_bytes(lane.pcm(), lane.trace().sample_rate)
 
 
 def trace_json(lane: Lane) -> bytes:

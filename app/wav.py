@@ -2,6 +2,7 @@
 
 import os
 import wave
+from io import BytesIO
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -18,6 +19,14 @@ def open_wave(file: str | BinaryIO, sample_rate: int) -> wave.Wave_write:
     opened = wave.open(file, "wb")  # noqa: SIM115 - whoever asked closes it
     opened.setparams((1, 2, sample_rate, 0, "NONE", ""))
     return opened
+
+
+def wav_bytes(pcm: np.ndarray, sample_rate: int) -> bytes:
+    """A whole file of int16 [samples]."""
+    file = BytesIO()
+    with open_wave(file, sample_rate) as sound:
+        sound.writeframes(pcm.astype("<i2").tobytes())
+    return file.getvalue()
 
 
 class WavFile:

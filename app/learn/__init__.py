@@ -1,0 +1,1 @@
+"""The Learn tab: chapters, recordings to step through, and their sounds."""
