@@ -9,6 +9,9 @@ from starlette.routing import Route
 
 from app.controls import EXAMPLES, character_count, settings_controls, speaker_controls, text_box
 from app.handlers import LIVE_TAB, NO_RUN, Handlers
+from app.learn.handlers import LearnHandlers
+from app.learn.recordings import Recordings
+from app.learn.routes import build_routes as learn_routes
 from app.routes import build_routes
 from app.runs import Runs
 from app.studio import Studio
@@ -18,7 +21,7 @@ OLD = 3600  # seconds after which files that were uploaded or downloaded are del
 
 # Enter in the text presses the button of the tab that shows.
 PRESS = """() => {
-  const shown = ["race", "speak"].map((id) => document.getElementById(id));
+  const shown = ["race", "speak", "record"].map((id) => document.getElementById(id));
   shown.find((button) => button?.offsetParent)?.click();
 }"""
 # The value never enters the template: it only tells the module which run to follow.
@@ -46,16 +49,27 @@ class Page:
         self.blocks.close(verbose=False)
 
 
-def build_page(studio: Studio, voice: str, traces: Path = ASSETS / "traces") -> Page:
+def build_page(
+    studio: Studio,
+    voice: str,
+    traces: Path = ASSETS / "traces",
+    lessons: Path = ASSETS / "lessons",
+) -> Page:
     """The page over a studio; voice: the one it begins with; traces: the folder of its saved
-    runs."""
-    runs = Runs()
+    runs; lessons: that of its chapters and what they show."""
+    runs, scripts = Runs(), ASSETS / "page"
+    recordings = Recordings(studio, runs, lessons)
     saved = {path.stem: path for path in sorted(traces.glob("*.json"))}
-    blocks = _lay_out(Handlers(studio, runs, saved), voice, list(saved))
-    return Page(blocks, build_routes(studio, voice, runs, ASSETS / "page"))
+    handlers = Handlers(studio, runs, saved)
+    blocks = _lay_out(handlers, LearnHandlers(runs, recordings), voice, list(saved))
+    routes = build_routes(studio, voice, runs, scripts)
+    routes += learn_routes(studio, voice, recordings, lessons, scripts)
+    return Page(blocks, routes)
 
 
-def _lay_out(handlers: Handlers, voice: str, traces: list[str]) -> gr.Blocks:
+def _lay_out(
+    handlers: Handlers, learning: LearnHandlers, voice: str, traces: list[str]
+) -> gr.Blocks:
     # Without analytics_enabled=False Gradio would report to its makers at every start.
     with gr.Blocks(
         title="Forespeak", analytics_enabled=False, fill_width=True, delete_cache=(OLD, OLD)
@@ -84,11 +98,12 @@ def _lay_out(handlers: Handlers, voice: str, traces: list[str]) -> gr.Blocks:
             with gr.Tab("Listen", id="listen"):
                 _module("listen")
             with gr.Tab("Learn", id="learn"):
-                _module("learn")
+                start_record, learn = _stage("learn", "Record my sentence", "record", "stop-record")
         # Answered at once, so nothing waits in Gradio's own queue; whose turn it is to speak is
         # decided in the run. Stop is a route, which the page's scripts ask themselves.
         speak.click(handlers.speak, [*speakers, *order], live, api_name="run", **QUIET)
         start_race.click(handlers.race, order, race, **QUIET)
+        start_record.click(learning.record, order, learn, **QUIET)
         open_saved.click(handlers.replay_saved, saved, [live, tabs], **QUIET)
         open_trace.upload(handlers.replay_file, open_trace, [live, tabs], **QUIET)
         text.submit(None, js=PRESS, **QUIET)
