@@ -1,43 +1,33 @@
 """A run as a figure for a 16:9 slide."""
 
-from io import BytesIO
-from threading import Lock
-from typing import Any, Literal
+from typing import Any
 
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
 
 from app.cells import sentence_starts
+from app.figure_file import HEIGHT, WIDTH, Format, render_figure
 from app.figure_graphs import draw_acceptance, draw_rounds, draw_rtf, progress
 from app.figure_grid import draw_grid, draw_key
-from app.figure_style import BODY, CELLS, FAINT, PAPER, RC, RULE, SMALL, TITLE
+from app.figure_style import BODY, CELLS, FAINT, PAPER, RULE, SMALL, TITLE
 from app.figure_words import draw_words, drawable
 from app.report import percent
 from core.metrics import measure
 from core.trace import Trace
 
-WIDTH, HEIGHT, DPI = 12.8, 7.2, 150  # inches; 1920 x 1080 pixels
 MARGIN, LEFT, RIGHT, BOTTOM = 0.4, 0.85, 0.95, 0.52  # inches
 TOP, WORDS, ABOVE_GRID, BETWEEN = 5.83, 0.62, 0.05, 0.36  # inches
 
-_matplotlib = Lock()  # it has settings, which are global, and caches that threads must not share
 
+def render(trace: Trace, format: Format) -> bytes:
+    """The file's content. Cells are shapes unless they are too many to tell apart."""
 
-def render(trace: Trace, format: Literal["png", "svg"]) -> bytes:
-    """The file's content; equal traces give equal files.
-
-    In an SVG text is text, and cells are shapes unless they are too many to tell apart.
-    """
-    file = BytesIO()
-    with _matplotlib, style.context(("default", RC)):
-        figure = Figure(figsize=(WIDTH, HEIGHT), dpi=DPI, facecolor=PAPER)
+    def draw(figure: Figure) -> None:
         _headline(figure, trace)
         _panels(figure, trace)
-        metadata = {"Date": None} if format == "svg" else None
-        figure.savefig(file, format=format, dpi=DPI, metadata=metadata)
-    return file.getvalue()
+
+    return render_figure(draw, format)
 
 
 def _panels(figure: Figure, trace: Trace) -> None:

@@ -1,0 +1,113 @@
+"""Runs that prepare a listening test: every clip is spoken before the first listener comes."""
+
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+from app import __version__
+from app.listen.clips import matched
+from app.listen.design import Design, Item
+from app.listen.plan import Plan
+from app.listen.store import Store, new_id
+from app.listen.ways import Booth
+from app.runs import Run
+from app.studio import Studio
+from core.errors import ForespeakError
+from core.files import cannot_write
+from core.voices.base import Voice
+
+SUBTYPE = "PCM_24"  # finer than the 16 bits that are sent, which are rounded with noise
+
+
+def prepare(run: Run, studio: Studio, store: Store, plan: Plan, lan: str | None) -> str:
+    """Speak all clips, store the test, and tell its links.
+
+    lan: the page's address for other computers on the local network, if it has one.
+    """
+    with studio.use(plan.order.voice, run.status, run.check) as ready:
+        check_speakable(plan, ready.engine.voice)
+    test = new_id()
+    booth = Booth(ready.engine, ready.gamma, plan.recorded, run.check)
+    with _made_whole(store.folder(test)) as folder:
+        run.status("Rendering the clips…", "speaking")
+        items = tuple(_items(run, studio, plan, booth, folder))
+        design = _design(test, plan, booth, items)
+        store.add(design)
+    listener = f"?listen={test}"
+    links = {"listener": listener, "facilitator": f"{listener}&key={design.key}"}
+    run.put({"kind": "prepared", "test": test, "key": design.key, "links": links, "lan": lan})
+    return "The test is ready."
+
+
+def check_speakable(plan: Plan, voice: Voice) -> None:
+    """Raise for the first text that has nothing to say."""
+    for number, text in enumerate(plan.texts, 1):
+        if next(iter(voice.sentences(text)), None) is None:
+            raise ForespeakError(
+                f"Text {number} has nothing to say: give it some letters or digits."
+            )
+
+
+@contextmanager
+def _made_whole(folder: Path) -> Iterator[Path]:
+    """A new folder, which vanishes again if what fills it fails."""
+    try:
+        folder.mkdir(parents=True)
+        yield folder
+    except BaseException as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise cannot_write(folder, error) from error
+        raise
+
+
+def _items(run: Run, studio: Studio, plan: Plan, booth: Booth, folder: Path) -> Iterator[Item]:
+    """A turn for each pair of clips: whoever else wants the voice gets it in between."""
+    for number in range(plan.trials):
+        with studio.use(plan.order.voice, run.status, run.check):
+            text = plan.texts[number % len(plan.texts)]
+            order = replace(plan.order, text=text, seed=plan.order.seed + number)
+            clips = []
+            for way in (plan.first, plan.second):
+                _progress(run, 2 * number + len(clips), 2 * plan.trials)
+                clips.append(booth.speak(way, order))
+        rate = booth.engine.voice.codec.sample_rate
+        pair = matched(*clips, rate)
+        names = secrets.token_hex(8) + ".flac", secrets.token_hex(8) + ".flac"
+        for name, clip in zip(names, pair, strict=True):
+            soundfile.write(folder / name, clip, rate, subtype=SUBTYPE)
+        same = bool(np.array_equal(*pair))
+        yield Item(text, order.seed, names, len(pair[0]), same)
+
+
+def _progress(run: Run, done: int, of: int) -> None:
+    text = f"Rendering clip {done + 1} of {of}…"
+    run.put({"kind": "progress", "done": done, "of": of, "text": text})
+
+
+def _design(test: str, plan: Plan, booth: Booth, items: tuple[Item, ...]) -> Design:
+    order = plan.order
+    return Design(
+        test=test,
+        key=secrets.token_urlsafe(12),
+        secret=secrets.token_hex(16),
+        version=__version__,
+        voice=order.voice,
+        kind=plan.kind,
+        first=plan.first,
+        second=plan.second,
+        temperature=order.sampling.temperature,
+        top_p=order.sampling.top_p,
+        gamma=order.drafted(booth.gamma).gamma,
+        rate=order.rate,
+        sample_rate=booth.engine.voice.codec.sample_rate,
+        items=items,
+        at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    )
