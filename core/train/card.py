@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from tqdm import tqdm
 
+from core.ceiling import Recorded, save_ceiling
 from core.codec.latent import LatentCodec
 from core.engine import AudioReady, Engine, Settings
 from core.lm.conditioner import Conditioner, load_conditioner, with_blanks
@@ -28,13 +29,15 @@ from core.voices.joe import Joe
 
 TEXTS = 60
 SAME_SEED_TEXTS = 20
+CEILING_TEXTS = 8
+CEILING_SECONDS = 2.0, 4.0
 TEMPERATURES = (1.0, 0.8, 0.6)
 TEMPLATE = Path(__file__).with_name("card.md")
 SUMS = "SHA256SUMS"
 
 
 def run(work: Path, assets: Path, _minutes: float, device: torch.device = CPU) -> None:
-    """Writes README.md and SHA256SUMS to assets; the voice speaks on `device`."""
+    """Writes ceiling.json, README.md and SHA256SUMS to assets; the voice speaks on `device`."""
     texts = sentences()[TEST_FROM : TEST_FROM + TEXTS]
     codec = LatentCodec.load(assets / "codec.safetensors", CPU)
     engine = Engine(Joe(device, assets), device)
@@ -63,6 +66,7 @@ def run(work: Path, assets: Path, _minutes: float, device: torch.device = CPU) -
         trades=trade_table(work),
         divergences=divergences(engine, texts[:SAME_SEED_TEXTS]),
     )
+    save_ceiling(assets, ceiling(validation, codec.frame_rate))
     (assets / "README.md").write_text(card, encoding="utf-8")
     write_sums(assets)
 
@@ -90,6 +94,13 @@ def voice_waveforms(engine: Engine, texts: Sequence[str]) -> list[np.ndarray]:
         )
         for seed, text in enumerate(tqdm(texts, "voice"))
     ]
+
+
+def ceiling(utterances: Sequence[Utterance], frame_rate: float) -> list[Recorded]:
+    """Sentences for listening tests, as the codec has them: the first ones of a handy length."""
+    shortest, longest = CEILING_SECONDS
+    handy = [u for u in utterances if shortest <= u.codes.shape[1] / frame_rate <= longest]
+    return [Recorded(u.text, tuple(map(tuple, u.codes.tolist()))) for u in handy[:CEILING_TEXTS]]
 
 
 def divergences(engine: Engine, texts: Sequence[str]) -> str:
