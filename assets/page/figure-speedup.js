@@ -1,0 +1,90 @@
+// The speed-up that α, γ, c and v predict, over γ.
+
+import { CostSliders, LONGEST } from "./figure-costs.js";
+import { bestGamma, roundCost, speedup, tokensPerRound } from "./figure-math.js";
+import { named, says } from "./figure-parts.js";
+import { plot } from "./figure-plot.js";
+import { curve, Drawing, line, s, text } from "./figure-svg.js";
+
+const HEIGHT = 300;
+const OTHERS = [0.5, 0.7, 0.8, 0.9]; // α of the pale curves
+const TOPS = [2, 3, 4, 6, 8, 12, 20];
+const WINDOWS = Array.from({ length: LONGEST + 1 }, (_, gamma) => gamma);
+
+/** @param {{alpha?: number, gamma?: number, c?: number, slope?: number}} options */
+export async function mount(element, options, lesson) {
+  named(element, "Predicted speed-up");
+  const said = says();
+  const changed = () => {
+    drawing.redraw();
+    said.textContent = inWords(sliders);
+  };
+  const sliders = new CostSliders(options, changed);
+  const drawing = new Drawing((width) => draw(sliders, width));
+  element.append(drawing.element, sliders.element, said);
+  changed();
+  await sliders.follow(lesson);
+}
+
+function draw({ costs, machine }, width) {
+  const over = (alpha) => WINDOWS.map((gamma) => speedup({ ...costs, alpha, gamma }));
+  const mine = over(costs.alpha);
+  const measured = machine ? [speedup(machine)] : [];
+  const highest = Math.max(...mine, ...measured, ...over(OTHERS.at(-1)));
+  const top = TOPS.find((value) => value >= 1.08 * highest) ?? TOPS.at(-1);
+  const axes = plot({
+    width,
+    height: HEIGHT,
+    x: { label: "γ, guesses per round", from: 0, to: LONGEST, ticks: [0, 2, 4, 6, 8, 10, 12, 14, 16], words: String },
+    y: { label: "speed-up", from: 0, to: top, ticks: scale(top), words: (value) => `${value}×` },
+  });
+  const points = (values) => values.map((value, gamma) => [axes.x(gamma), axes.y(value)]);
+  const last = (values) => points(values).at(-1);
+  return {
+    height: HEIGHT,
+    label: `Speed-up over γ. ${inWords({ costs, machine })}`,
+    nodes: [
+      axes.nodes,
+      line(axes.x(0), axes.y(1), axes.x(LONGEST), axes.y(1), "fig-one"),
+      OTHERS.map((alpha) => [
+        curve(points(over(alpha)), "fig-other"),
+        text(last(over(alpha))[0] + 4, last(over(alpha))[1] + 4, `α ${alpha}`, { kind: "fig-muted" }),
+      ]),
+      curve(points(mine), "fig-found"),
+      points(mine).map(([cx, cy], gamma) => gamma > 0 && s("circle", { cx, cy, r: 3, class: "fig-dot" })),
+      mark(axes, costs.gamma, speedup(costs), `${speedup(costs).toFixed(2)}×`, "fig-here"),
+      machine && mark(axes, machine.gamma, speedup(machine), "this machine", "fig-machine"),
+    ],
+  };
+}
+
+/** A point with its name, on the side where it stays in the picture. */
+function mark(axes, gamma, value, words, kind) {
+  const [x, y] = [axes.x(gamma), axes.y(value)];
+  const below = kind === "fig-machine";
+  const shape = below
+    ? s("path", { d: `M${x},${y - 9}L${x + 9},${y}L${x},${y + 9}L${x - 9},${y}Z`, class: kind })
+    : s("circle", { cx: x, cy: y, r: 8, class: kind });
+  const anchor = gamma > LONGEST - 3 ? "end" : gamma < 2 ? "start" : "middle";
+  return [shape, text(x, below ? y + 26 : y - 14, words, { anchor, kind: "fig-value" })];
+}
+
+function scale(top) {
+  const step = top <= 4 ? 1 : top / 4;
+  return Array.from({ length: Math.floor(top / step) + 1 }, (_, i) => i * step);
+}
+
+function inWords({ costs, machine }) {
+  const tokens = tokensPerRound(costs.alpha, costs.gamma);
+  const gain = speedup(costs);
+  const best = bestGamma(costs, LONGEST);
+  const words = [
+    `A round emits ${tokens.toFixed(2)} tokens on average and costs ${roundCost(costs).toFixed(2)} passes: ${gain.toFixed(2)}×, ${gain < 1 ? "slower than the baseline" : "faster than the baseline"}.`,
+    best ? `The best γ here is ${best}: ${speedup({ ...costs, gamma: best }).toFixed(2)}×.` : "No γ makes this faster.",
+  ];
+  if (machine) {
+    const { alpha, gamma, c } = machine;
+    words.push(`This machine measured α ${alpha.toFixed(2)} and c ${c.toFixed(2)}; with its γ ${gamma} that predicts ${speedup(machine).toFixed(2)}×.`);
+  }
+  return words.join(" ");
+}
