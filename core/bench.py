@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.costs import Costs, mean_acceptance, measure_costs, predict_speedup
+from core.costs import mean_acceptance, measure_costs
 from core.engine import Engine, Settings
 from core.metrics import Metrics, measure
+from core.speedup import Costs, predict_speedup
 from core.trace import first_difference
 
 SENTENCES = (

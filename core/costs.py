@@ -1,79 +1,29 @@
-"""What drafting yields and costs, α, c and v, and the speed-up that they predict.
+"""What drafting yields and costs: α, c and v, measured.
 
 The costs are those of passes as they are in use: of the same models, over a sentence that was
 spoken, beside one-token passes of the target at the same places.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from statistics import fmean, median
+from statistics import fmean
 from time import perf_counter
 
 import numpy as np
 
 from core.drafters import Drafter, DraftModel, Draw, LanguageModel
 from core.engine import Engine, Settings
+from core.rules.exact import accept_probability
 from core.sampling import Noise, Sampling, probs
+from core.speedup import Costs, Outlook
 from core.trace import Trace
-from core.verify import Rule, accept_probability, find_rule
+from core.verify import Rule, find_rule
 
 LONGEST = 8  # the greatest γ that is considered
 PLACES = 6  # positions of a sentence at which its passes are timed
 TRIAL = "A small model guesses ahead."
-
-
-@dataclass(frozen=True)
-class Costs:
-    """In units of a one-token target pass: c, and v by pass width from 1.
-
-    A target pass is `forward` and `probs`. A draft step is a whole `propose`, drawing included,
-    over γ: the mean of steps as they are in use. After full acceptance the first of them takes
-    in two tokens, and counts as often as that happened in the run.
-    """
-
-    c: float
-    v: tuple[float, ...]
-
-    @classmethod
-    def typical(cls, samples: Iterable["Costs"]) -> "Costs":
-        """Medians."""
-        c, v = zip(*((sample.c, sample.v) for sample in samples), strict=True)
-        return cls(median(c), tuple(median(ratios) for ratios in zip(*v, strict=True)))
-
-    def within(self, gamma: int) -> "Costs":
-        """The same for a shorter window."""
-        return replace(self, v=self.v[: gamma + 1])
-
-
-def predict_speedup(alpha: float, costs: Costs) -> float:
-    """E / (γ c + v(γ + 1)), with E = 1 + α + ... + α^γ tokens per round (arXiv 2211.17192).
-
-    It takes acceptance at one place to be independent of the next; γ is what v spans.
-    """
-    gamma = len(costs.v) - 1
-    tokens = sum(alpha**i for i in range(gamma + 1))
-    return tokens / (gamma * costs.c + costs.v[gamma])
-
-
-def best_window(alpha: float, costs: Costs) -> int:
-    """The γ, from 1 to what v spans, whose predicted speed-up is greatest."""
-    windows = range(1, len(costs.v))
-    return max(windows, key=lambda gamma: predict_speedup(alpha, costs.within(gamma)))
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """What drafting yields and costs with one voice on one computer; v goes up to LONGEST + 1."""
-
-    alpha: float
-    costs: Costs
-
-    @property
-    def gamma(self) -> int:
-        """The best γ."""
-        return best_window(self.alpha, self.costs)
 
 
 def measure_outlook(engine: Engine, settings: Settings) -> Outlook:

@@ -6,6 +6,7 @@ from time import perf_counter
 
 import torch
 
+from core.adaptive import Fixed, Window
 from core.drafters import Drafter, LanguageModel, NoDraft
 from core.sampling import Noise, Sampling, probs
 from core.trace import Round
@@ -16,14 +17,14 @@ def speculative(
     target: LanguageModel,
     drafter: Drafter,
     length: int,
-    gamma: int,
+    window: Window,
     sampling: Sampling,
     rule: Rule,
     noise: Noise,
 ) -> Iterator[Round]:
     """Rounds that together emit exactly `length` tokens of one sentence.
 
-    Each round drafts up to gamma tokens, runs the target once over them, and emits the
+    Each round drafts a window of tokens, runs the target once over them, and emits the
     accepted ones and one more. The window shrinks at the end, so that nothing is drafted
     which could not be emitted.
     """
@@ -31,7 +32,7 @@ def speculative(
     while (position := len(tokens)) < length:
         rng = noise.at(position)
         begun = perf_counter()
-        count = min(gamma, length - position - 1)
+        count = min(window.gamma(position), length - position - 1)
         draft = drafter.propose(tokens, count, partial(rule.draw, rng))
         drafted = perf_counter()
         target_probs = probs(target.forward(tokens[-1:] + draft.tokens), sampling)
@@ -40,7 +41,7 @@ def speculative(
         verified = perf_counter()  # what follows is for the trace, not for the speech
         tokens += [*draft.tokens[:accepted], next_token]
         rows = torch.arange(len(draft.tokens))
-        yield Round(
+        round_ = Round(
             position=position,
             draft_tokens=tuple(draft.tokens),
             draft_probs=tuple(draft.probs[rows, draft.tokens].tolist()),
@@ -52,10 +53,12 @@ def speculative(
             draft_s=drafted - begun,
             verify_s=verified - drafted,
         )
+        window.learn(round_)
+        yield round_
 
 
 def autoregressive(
     target: LanguageModel, length: int, sampling: Sampling, rule: Rule, noise: Noise
 ) -> Iterator[Round]:
     """The plain baseline: the same loop, with nothing drafted."""
-    return speculative(target, NoDraft(), length, 0, sampling, rule, noise)
+    return speculative(target, NoDraft(), length, Fixed(0), sampling, rule, noise)

@@ -9,14 +9,16 @@ from time import perf_counter
 import numpy as np
 import torch
 
+from core.adaptive import Adaptive, Fixed, Window
 from core.decode import autoregressive, speculative
 from core.drafters import DraftModel
 from core.errors import ForespeakError
 from core.lm.durations import check_rate
 from core.lm.graph import MAX_GAMMA
 from core.sampling import Noise, Sampling
+from core.speedup import Outlook
 from core.trace import Chunk, Round, Sentence, Trace
-from core.verify import find_rule
+from core.verify import Rule, find_rule
 from core.voices.alone import DraftAlone
 from core.voices.base import Plan, Voice
 from core.voices.joe import Joe
@@ -32,21 +34,32 @@ STEADY_FRAMES = 4
 
 @dataclass(frozen=True)
 class Settings:
-    """How to speak. gamma 0 is the plain autoregressive baseline."""
+    """How to speak. gamma 0 is the plain autoregressive baseline.
+
+    tolerance: how far a relaxed rule goes; None leaves it at the rule's own. adaptive: what
+    drafting yields and costs here; with it, windows up to gamma are chosen round by round.
+    """
 
     sampling: Sampling = field(default_factory=Sampling)
     rule: str = "lossless"
     gamma: int = 6
     seed: int = 0
     rate: float = 1.0
+    tolerance: float | None = None
+    adaptive: Outlook | None = None
 
     def __post_init__(self) -> None:
-        find_rule(self.rule)
+        find_rule(self.rule, self.tolerance)
         if not 0 <= self.gamma <= MAX_GAMMA:
             raise ForespeakError(
                 f"γ {self.gamma} is out of range: choose 0 (baseline) to {MAX_GAMMA}."
             )
         check_rate(self.rate)
+
+    @property
+    def adapts(self) -> bool:
+        """Whether γ is chosen round by round."""
+        return self.gamma > 0 and self.adaptive is not None
 
 
 @dataclass(frozen=True)
@@ -145,15 +158,21 @@ class Engine:
         """Speak to the end, and keep what happened."""
         return deque(self.synthesize(text, settings), maxlen=1).pop().trace
 
+    def rule(self, settings: Settings) -> Rule:
+        """The accept rule of a run with this voice."""
+        rule = find_rule(settings.rule, settings.tolerance)
+        return rule.hearing(self.voice.codec.groups) if rule.acoustic else rule
+
     def _run(self, sentences: Iterable[str], settings: Settings, begun: float) -> Iterator[Event]:
         trace = self._blank_trace(settings)
         yield Started(trace)
+        window = self._window(settings)
         plans, rounds, chunks = [], [], []
         for index, text in enumerate(sentences):
             plan = self.voice.plan(text, settings.rate)
             plans.append(plan.sentence)
             yield SentenceStarted(index, plan.sentence)
-            for event in self._speak(index, plan, settings, begun):
+            for event in self._speak(index, plan, settings, window, begun):
                 if isinstance(event, RoundDone):
                     rounds.append(event.round)
                 else:
@@ -170,14 +189,14 @@ class Engine:
         )
 
     def _speak(
-        self, index: int, plan: Plan, settings: Settings, begun: float
+        self, index: int, plan: Plan, settings: Settings, window: Window, begun: float
     ) -> Iterator[RoundDone | AudioReady]:
         """One sentence: rounds, and sound as soon as its frames are verified."""
         Q = self.voice.codec.num_codebooks
         stream = self.voice.codec.stream()
         tokens: list[int] = []
         sent = made = 0
-        for round_ in self._rounds(index, plan, settings):
+        for round_ in self._rounds(index, plan, settings, window):
             tokens += round_.tokens
             yield RoundDone(replace(round_, sentence=index, at_s=perf_counter() - begun))
             for first, last in chunk_bounds(sent, len(tokens) // Q, plan.sentence.frames):
@@ -192,22 +211,32 @@ class Engine:
                     made += len(sound)
                     yield AudioReady(chunk, sound)
 
-    def _rounds(self, index: int, plan: Plan, settings: Settings) -> Iterator[Round]:
-        rule = find_rule(settings.rule)
+    def _rounds(
+        self, index: int, plan: Plan, settings: Settings, window: Window
+    ) -> Iterator[Round]:
+        rule = self.rule(settings)
         sampling, noise = settings.sampling, Noise(settings.seed, index)
         length = plan.sentence.frames * self.voice.codec.num_codebooks
         target = self.voice.target(plan)
         if settings.gamma == 0:
             return autoregressive(target, length, sampling, rule, noise)
         drafter = DraftModel(self.voice.draft(plan), sampling)
-        return speculative(target, drafter, length, settings.gamma, sampling, rule, noise)
+        return speculative(target, drafter, length, window, sampling, rule, noise)
+
+    def _window(self, settings: Settings) -> Window:
+        """Shared by all sentences of a run: what one has taught, the next one knows."""
+        if not settings.adapts:
+            return Fixed(settings.gamma)
+        outlook = settings.adaptive.within(settings.gamma)
+        return Adaptive(outlook, self.voice.codec.num_codebooks)
 
     def _blank_trace(self, settings: Settings) -> Trace:
         codec, sampling = self.voice.codec, settings.sampling
+        rule = find_rule(settings.rule, settings.tolerance)
         return Trace(
             voice=self.voice.name,
-            rule=settings.rule,
-            lossless=find_rule(settings.rule).lossless,
+            rule=rule.name,
+            lossless=rule.lossless,
             gamma=settings.gamma,
             temperature=sampling.temperature,
             top_k=sampling.top_k,
@@ -219,6 +248,8 @@ class Engine:
             codebook_size=codec.codebook_size,
             frame_rate=codec.frame_rate,
             sample_rate=codec.sample_rate,
+            adaptive=settings.adapts,
+            tolerance=rule.tolerance and rule.tolerance.value,
         )
 
 

@@ -1,109 +1,98 @@
-"""Accept rules: pure functions of tensors. No model, no cache, no clock.
+"""The accept rules: one table.
 
-A rule is two functions that belong together: how the draft's token is drawn from q, and
-how drafted tokens are verified against p. Both read their randomness from `Draws`.
+A rule is two functions that belong together: how the draft's token is drawn from q, and how
+drafted tokens are verified against p. Both read their randomness from `Draws`. They are pure
+functions of tensors: no model, no cache, no clock.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
-import torch
 from torch import Tensor
 
+from core.codec.groups import AcousticGroups
 from core.errors import ForespeakError
+from core.rules.exact import (
+    Verdict,
+    draft_independent,
+    draft_same_seed,
+    verify_block,
+    verify_ratio,
+    verify_same_seed,
+)
+from core.rules.relaxed import verify_groups, verify_ssd, verify_typical, verify_vadusa
 from core.sampling import Draws
 
-Verdict = tuple[int, int]
-"""(n_accepted, next_token): the corrected token after a rejection, the bonus token after none."""
 
+@dataclass(frozen=True)
+class Tolerance:
+    """How far a relaxed rule goes: a number from least to most, in its paper's letter."""
 
-def accept_probability(target_prob: float, draft_prob: float) -> float:
-    """min(1, p/q) of one token (arXiv 2211.17192, alg. 1; 2302.01318, alg. 2).
-
-    Never divides by zero, and never accepts what the target cannot say.
-    """
-    if draft_prob > target_prob:
-        return target_prob / draft_prob
-    return 1.0 if target_prob > 0 else 0.0
-
-
-def residual(target_probs: Tensor, draft_probs: Tensor) -> Tensor:
-    """norm(max(0, p - q)), what a rejected place is redrawn from; [V] -> [V].
-
-    Where rounding leaves nothing (p equal to q), p itself: the branch has probability zero.
-    """
-    left = (target_probs - draft_probs).clamp(min=0)
-    total = left.sum()
-    return left / total if total > 0 else target_probs
-
-
-def verify_ratio(
-    draft_tokens: Sequence[int], draft_probs: Tensor, target_probs: Tensor, rng: Draws
-) -> Verdict:
-    """Token-level speculative sampling (arXiv 2211.17192, alg. 1). Lossless.
-
-    draft_tokens [G], draft_probs [G, V], target_probs [G + 1, V].
-    """
-    drafted = len(draft_tokens)
-    rows, tokens = torch.arange(drafted), torch.tensor(draft_tokens, dtype=torch.long)
-    p = target_probs[rows, tokens].tolist()
-    q = draft_probs[rows, tokens].tolist()
-    for row in range(drafted):
-        if not rng.accept(row, accept_probability(p[row], q[row])):
-            return row, rng.resample(row, residual(target_probs[row], draft_probs[row]))
-    return drafted, rng.resample(drafted, target_probs[drafted])
-
-
-def verify_same_seed(
-    draft_tokens: Sequence[int],
-    draft_probs: Tensor,  # noqa: ARG001 - the rule's signature; this rule needs no q
-    target_probs: Tensor,
-    rng: Draws,
-) -> Verdict:
-    """Gumbel match (arXiv 2408.07978). Lossless, and token for token what the baseline says.
-
-    Every emitted token is the target's own sample with the position's own noise, so the
-    draft decides how many tokens a round yields, never which.
-    """
-    for row, drafted in enumerate(draft_tokens):
-        own = rng.gumbel(row, target_probs[row])
-        if own != drafted:
-            return row, own
-    return len(draft_tokens), rng.gumbel(len(draft_tokens), target_probs[len(draft_tokens)])
-
-
-def draft_independent(rng: Draws, row: int, draft_probs: Tensor) -> int:
-    """Draw a draft token [V] from a lane of its own, as the ratio test requires."""
-    return rng.draft(row, draft_probs)
-
-
-def draft_same_seed(rng: Draws, row: int, draft_probs: Tensor) -> int:
-    """Draw a draft token [V] with the noise that the target will use at that position."""
-    return rng.gumbel(row, draft_probs)
+    letter: str
+    value: float
+    least: float
+    most: float
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A named accept rule; `lossless` is a claim that an enumeration test backs."""
+    """A named accept rule; `lossless` is a claim that an enumeration test backs.
+
+    acoustic: `verify` also takes the codec's groups.
+    """
 
     name: str
     title: str
     lossless: bool
     draw: Callable[[Draws, int, Tensor], int]
     verify: Callable[[Sequence[int], Tensor, Tensor, Draws], Verdict]
+    tolerance: Tolerance | None = None
+    acoustic: bool = False
+
+    def relaxed_by(self, value: float) -> "Rule":
+        """The same with another tolerance. Raises ForespeakError where it has none."""
+        if self.tolerance is None:
+            raise ForespeakError(f"The rule {self.name!r} has no tolerance: leave it out.")
+        letter, least, most = self.tolerance.letter, self.tolerance.least, self.tolerance.most
+        if not least <= value <= most:
+            raise ForespeakError(
+                f"{letter} {value:g} of the rule {self.name!r} is out of range: "
+                f"choose {least:g} to {most:g}."
+            )
+        verify = partial(self.verify, tolerance=value)
+        return replace(self, verify=verify, tolerance=replace(self.tolerance, value=value))
+
+    def hearing(self, groups: AcousticGroups) -> "Rule":
+        """The same for one codec, of an acoustic rule."""
+        return replace(self, verify=partial(self.verify, groups=groups))
+
+
+def relaxed(name: str, title: str, verify: Callable[..., Verdict], tolerance: Tolerance) -> Rule:
+    """A rule that is not lossless, as it stands in the table."""
+    verify = partial(verify, tolerance=tolerance.value)
+    return Rule(name, title, False, draft_independent, verify, tolerance)
 
 
 RULES = {
     rule.name: rule
     for rule in (
         Rule("lossless", "Speculative sampling", True, draft_independent, verify_ratio),
+        Rule("block", "Block verification", True, draft_independent, verify_block),
         Rule("same-seed", "Gumbel match", True, draft_same_seed, verify_same_seed),
+        relaxed("ssd", "SSD tolerance β", verify_ssd, Tolerance("β", 0.2, 0, 1)),
+        relaxed("vadusa", "VADUSA tolerance τ", verify_vadusa, Tolerance("τ", 3, 1, 100)),
+        replace(
+            relaxed("pcg", "PCG acoustic groups", verify_groups, Tolerance("radius", 0.7, 0, 2)),
+            acoustic=True,
+        ),
+        relaxed("typical", "Medusa typical", verify_typical, Tolerance("ε", 0.09, 0, 1)),
     )
 }
 
 
-def find_rule(name: str) -> Rule:
-    """The rule of that name."""
+def find_rule(name: str, tolerance: float | None = None) -> Rule:
+    """The rule of that name; relaxed as far as said, or as its table entry says."""
     if name not in RULES:
         raise ForespeakError(f"Unknown rule {name!r}: choose one of {', '.join(RULES)}.")
-    return RULES[name]
+    return RULES[name] if tolerance is None else RULES[name].relaxed_by(tolerance)

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.codec.groups import AcousticGroups
 from core.engine import AudioReady, Engine, Settings
 from core.errors import ForespeakError
 from core.sound import to_int16
@@ -21,6 +22,7 @@ class ToneCodec:
     codebook_size = 5
     sample_rate = 22050
     frame_rate = sample_rate / SAMPLES_PER_FRAME
+    groups = AcousticGroups(torch.arange(10.0).view(num_codebooks, codebook_size, 1))
 
     def decode(self, codes: Tensor) -> Tensor:
         time = torch.arange(SAMPLES_PER_FRAME) / self.sample_rate

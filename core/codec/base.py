@@ -4,6 +4,8 @@ from typing import Protocol
 
 from torch import Tensor
 
+from core.codec.groups import AcousticGroups
+
 
 class CodecStream(Protocol):
     """One utterance on its way to sound. Holds all of its state; streams share nothing."""
@@ -25,6 +27,8 @@ class Codec(Protocol):
     frame_rate: float
     num_codebooks: int
     codebook_size: int
+    groups: AcousticGroups
+    """Which entries sound alike."""
 
     def decode(self, codes: Tensor) -> Tensor:
         """Codes [Q, T] to a whole utterance: [samples], float32 from -1 to 1."""

@@ -5,6 +5,7 @@ codes -> sum of codebook vectors -> post-net -> four latents a frame -> waveform
 
 import math
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 
 from core.checkpoint import load_checkpoint, save_checkpoint
 from core.codec.base import check_codes
+from core.codec.groups import AcousticGroups
 from core.codec.rvq import FrameBasis, ResidualQuantizer
 from core.codec.streaming import Window
 from core.codec.vocoder import Vocoder, VocoderConfig
@@ -103,6 +105,10 @@ class LatentCodec(nn.Module):
     def codebooks(self) -> Tensor:
         """[Q, V, D], in the coordinates that the post-net refines."""
         return self.quantizer.codebooks
+
+    @cached_property
+    def groups(self) -> AcousticGroups:
+        return AcousticGroups(self.codebooks)
 
     def decode(self, codes: Tensor) -> Tensor:
         stream = self.stream()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.costs import Costs, best_window, predict_speedup
+from core.speedup import Costs, best_window, predict_speedup
 
 
 @dataclass(frozen=True)

@@ -10,18 +10,16 @@ from core.bench import measure_pairs
 from core.costs import (
     LONGEST,
     PLACES,
-    Costs,
-    best_window,
     full_acceptance,
     mean_acceptance,
     measure_costs,
     measure_outlook,
-    predict_speedup,
     sample_costs,
 )
 from core.drafters import DraftModel
 from core.engine import Engine, Settings
 from core.sampling import Noise, Sampling, probs
+from core.speedup import Costs, best_window, predict_speedup
 from core.trace import Round, Trace
 from core.verify import RULES
 from core.voices.base import Plan

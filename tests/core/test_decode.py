@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import torch
 
+from core.adaptive import Fixed, Window
 from core.decode import autoregressive, speculative
 from core.drafters import Draft, Drafter, DraftModel, Draw, NoDraft
+from core.rules.exact import accept_probability
 from core.sampling import Noise, Sampling, probs
 from core.trace import Round
-from core.verify import RULES, Rule, accept_probability
+from core.verify import RULES, Rule
 from tests.fakes import (
     EnumeratedNoise,
     Language,
@@ -24,6 +26,9 @@ from tests.fakes import (
 PLAIN = Sampling(temperature=1.0)
 GREEDY = Sampling(temperature=0.0)
 RATIO, SAME_SEED = RULES["lossless"], RULES["same-seed"]
+LOSSLESS = [rule for rule in RULES.values() if rule.lossless]
+# These two relaxed rules only accept what the target may say: at temperature 0, one token.
+GREEDY_LIKE_THE_TARGET = [*LOSSLESS, RULES["vadusa"], RULES["typical"]]
 
 
 def tokens_of(rounds: Iterator[Round]) -> list[int]:
@@ -34,7 +39,7 @@ def speak(
     target: Language,
     draft: Language,
     length: int,
-    gamma: int,
+    gamma: int | Window,
     sampling: Sampling = PLAIN,
     rule: Rule = RATIO,
     noise: Noise | None = None,
@@ -43,7 +48,8 @@ def speak(
     noise = noise or Noise(0)
     # The target has room for this sentence and not one token more.
     model = ToyModel(target, capacity=length)
-    return list(speculative(model, drafter, length, gamma, sampling, rule, noise))
+    window = Fixed(gamma) if isinstance(gamma, int) else gamma
+    return list(speculative(model, drafter, length, window, sampling, rule, noise))
 
 
 class Scripted:
@@ -71,7 +77,7 @@ class Moody:
         return self._drafter.propose(tokens, int(self._rng.integers(count + 1)), draw)
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", GREEDY_LIKE_THE_TARGET, ids=lambda rule: rule.name)
 @pytest.mark.parametrize("gamma", range(9))
 def test_greedy_tokens_are_the_baseline_s(rule: Rule, gamma: int) -> None:
     """At temperature 0 any wrong row, rollback or position shows as a different token."""
@@ -109,7 +115,7 @@ def test_length_is_met_exactly_and_counts_add_up(rule: Rule, gamma: int, length:
             assert len(r.tokens) == r.accepted + 1
             assert r.draft_s >= 0
             assert r.verify_s >= 0
-            if kind != "some":
+            if kind != "some" and rule.lossless:
                 assert r.accepted == (drafted if kind == "all" else 0)
             position += len(r.tokens)
 
@@ -147,7 +153,7 @@ def test_scripted_rejections_end_the_round_there(gamma: int) -> None:
     for wrong in ([], [0], [1], [2, 3], [7], [4, 9, 14], list(range(20))):
         drafter = Scripted(sentence, 4, wrong)
         model = ToyModel(target)
-        rounds = list(speculative(model, drafter, 20, gamma, GREEDY, RATIO, Noise(0)))
+        rounds = list(speculative(model, drafter, 20, Fixed(gamma), GREEDY, RATIO, Noise(0)))
         assert tokens_of(iter(rounds)) == sentence
         for r in rounds:
             places = range(r.position, r.position + len(r.draft_tokens))
@@ -179,7 +185,8 @@ def test_same_seed_tokens_are_the_baseline_s_whoever_drafts(gamma: int) -> None:
 
         def run(drafter: Drafter, target=target, length=length, seed=seed) -> list[int]:
             model, noise = ToyModel(target), Noise(seed, seed)
-            return tokens_of(speculative(model, drafter, length, gamma, PLAIN, SAME_SEED, noise))
+            window = Fixed(gamma)
+            return tokens_of(speculative(model, drafter, length, window, PLAIN, SAME_SEED, noise))
 
         model, noise = ToyModel(target), Noise(seed, seed)
         baseline = tokens_of(autoregressive(model, length, PLAIN, SAME_SEED, noise))
@@ -193,15 +200,15 @@ def test_same_seed_tokens_are_the_baseline_s_whoever_drafts(gamma: int) -> None:
         assert run(Scripted(baseline, 6, wrong=range(0, length, 3))) == baseline
 
 
-def test_same_seed_needs_the_seed() -> None:
+def test_every_rule_needs_the_seed() -> None:
     """A seed or stream without effect would pass every equality above (vllm#13196)."""
     target = language(0, 6)
-    said = {
-        tuple(tokens_of(iter(speak(target, target, 20, 2, rule=rule, noise=Noise(*key)))))
-        for rule in RULES.values()
-        for key in ((0, 0), (1, 0), (0, 1), (1, 1))
-    }
-    assert len(said) == 8
+    for rule in RULES.values():
+        said = {
+            tuple(tokens_of(iter(speak(target, target, 20, 2, rule=rule, noise=Noise(*key)))))
+            for key in ((0, 0), (1, 0), (0, 1), (1, 1))
+        }
+        assert len(said) == 4, rule.name
 
 
 def test_same_seed_draft_profits_from_the_shared_noise() -> None:
@@ -218,7 +225,9 @@ def test_same_seed_draft_profits_from_the_shared_noise() -> None:
     assert rate["shared"] > rate["own"] + 0.2
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
+@pytest.mark.parametrize(
+    "rule", [*LOSSLESS, RULES["ssd"], RULES["pcg"]], ids=lambda rule: rule.name
+)
 def test_equal_models_accept_every_draft(rule: Rule) -> None:
     """α = 1 sanity: with p = q a rejection means that one of them is not what it should be."""
     target = language(7, 6, zeros=True)
@@ -250,7 +259,7 @@ def test_interleaved_sentences_do_not_mix(rule: Rule) -> None:
     def sentence(n: int) -> Iterator[Round]:
         target = language(n, 6)
         drafter = DraftModel(ToyModel(blend(target, n + 5)), PLAIN)
-        return speculative(ToyModel(target), drafter, 25, 3, PLAIN, rule, Noise(n))
+        return speculative(ToyModel(target), drafter, 25, Fixed(3), PLAIN, rule, Noise(n))
 
     alone = [tokens_of(sentence(n)) for n in range(2)]
     mixed: list[list[int]] = [[], []]
@@ -275,7 +284,8 @@ def test_stopped_midway_it_leaves_what_was_emitted_and_disturbs_nobody(
     noise = Noise(8)
     wanted = tokens_of(iter(speak(target, draft, 30, 3, PLAIN, rule, noise)))
     model = ToyModel(target)
-    rounds = speculative(model, DraftModel(ToyModel(draft), PLAIN), 30, 3, PLAIN, rule, noise)
+    drafter = DraftModel(ToyModel(draft), PLAIN)
+    rounds = speculative(model, drafter, 30, Fixed(3), PLAIN, rule, noise)
     said: list[int] = []
     for _ in range(stop):
         said += next(rounds).tokens

@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import chisquare
 from torch import Tensor
 
+from core.adaptive import Fixed
 from core.decode import speculative
 from core.drafters import DraftModel
 from core.sampling import KeyedDraws, Lane, Noise, Sampling
@@ -26,7 +27,7 @@ UNLIKELY = 1e-4
 def speak(target: Language, draft: Language, rule: Rule, noise: Noise) -> list[int]:
     """Three tokens, two drafted a round."""
     drafter = DraftModel(ToyModel(draft), PLAIN)
-    rounds = speculative(ToyModel(target), drafter, 3, 2, PLAIN, rule, noise)
+    rounds = speculative(ToyModel(target), drafter, 3, Fixed(2), PLAIN, rule, noise)
     return [token for r in rounds for token in r.tokens]
 
 

@@ -7,15 +7,9 @@ import torch
 from torch import Tensor
 
 from core.errors import ForespeakError
+from core.rules.exact import accept_probability, residual, verify_ratio
 from core.sampling import Lane, Noise
-from core.verify import (
-    RULES,
-    Rule,
-    accept_probability,
-    find_rule,
-    residual,
-    verify_ratio,
-)
+from core.verify import RULES, Rule, find_rule
 
 LOSSLESS = [rule for rule in RULES.values() if rule.lossless]
 

@@ -13,12 +13,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from core.adaptive import Fixed, Window
 from core.decode import speculative
 from core.drafters import Draft, Drafter, DraftModel
-from core.sampling import Draws, Lane, Noise, Sampling, probs
-from core.verify import (
-    RULES,
-    Rule,
+from core.rules.exact import (
     accept_probability,
     draft_independent,
     draft_same_seed,
@@ -26,6 +24,8 @@ from core.verify import (
     verify_ratio,
     verify_same_seed,
 )
+from core.sampling import Draws, Lane, Noise, Sampling, probs
+from core.verify import RULES, Rule
 from tests.fakes import (
     Branches,
     EnumeratedNoise,
@@ -59,13 +59,15 @@ def emitted_probs(
     drafter: Callable[[ToyModel, Sampling], Drafter] = DraftModel,
     model: type[ToyModel] = ToyModel,
     key: Key | None = None,
+    window: Callable[[int], Window] = Fixed,
 ) -> dict[tuple[int, ...], float]:
     """The joint distribution of the tokens that `speculative` emits."""
 
     def run(branches: Branches) -> tuple[int, ...]:
         guesses = drafter(ToyModel(draft), sampling)
         noise = EnumeratedNoise(branches, key) if key else EnumeratedNoise(branches)
-        rounds = speculative(model(target), guesses, length, gamma, sampling, rule, noise)
+        widths = window(gamma)
+        rounds = speculative(model(target), guesses, length, widths, sampling, rule, noise)
         return tuple(token for r in rounds for token in r.tokens)
 
     joint: dict[tuple[int, ...], float] = defaultdict(float)
@@ -323,9 +325,6 @@ def test_same_seed_survives_any_choice_of_drafts() -> None:
 def test_equal_models_accept_everything(rule: Rule) -> None:
     """α = 1 sanity: a rejection here is a mistake in acceptance or in the shared noise."""
     target, _ = pair("equal", 5)
-    rounds = list(
-        speculative(
-            ToyModel(target), DraftModel(ToyModel(target), PLAIN), 24, 3, PLAIN, rule, Noise(1)
-        )
-    )
+    drafter = DraftModel(ToyModel(target), PLAIN)
+    rounds = list(speculative(ToyModel(target), drafter, 24, Fixed(3), PLAIN, rule, Noise(1)))
     assert [r.accepted for r in rounds] == [3] * 6

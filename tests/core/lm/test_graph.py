@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from core.adaptive import Fixed
 from core.decode import speculative
 from core.drafters import DraftModel
 from core.lm.graph import WIDEST, GraphRuntime, PassPool, StaticPass
@@ -91,7 +92,7 @@ def speak(runtime: DecoderRuntime, seed: int, gamma: int) -> list[int]:
     cond, hint = sentence(runtime, seed)
     drafter = DraftModel(draft.start(cond, hint), Sampling())
     rule, target = RULES["same-seed"], runtime.start(cond, hint)
-    rounds = speculative(target, drafter, SENTENCE, gamma, Sampling(), rule, Noise(seed))
+    rounds = speculative(target, drafter, SENTENCE, Fixed(gamma), Sampling(), rule, Noise(seed))
     return [token for round_ in rounds for token in round_.tokens]
 
 

@@ -12,10 +12,11 @@ from torch import Tensor, nn
 
 pytest.importorskip("tqdm")  # requirements-train.txt
 
-from core.costs import LONGEST, Costs
+from core.costs import LONGEST
 from core.lm.conditioner import Conditioner, ConditionerConfig
 from core.lm.decoder import Decoder
 from core.lm.runtime import DecoderRuntime
+from core.speedup import Costs
 from core.train import __main__ as command
 from core.train.dataset import Batch, Utterance, batches, by_length, collate, move
 from core.train.draft import Lesson, digest, distillation_losses, overlap, respeak_all, weigh

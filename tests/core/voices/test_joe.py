@@ -12,14 +12,16 @@ import pytest
 import torch
 from torch import Tensor
 
+from core.adaptive import Fixed
 from core.costs import LONGEST, measure_outlook
 from core.decode import autoregressive, speculative
 from core.drafters import DraftModel, LanguageModel
 from core.engine import AudioReady, Engine, Finished, Settings
 from core.lm.runtime import DecoderState
+from core.rules.exact import Verdict, accept_probability
 from core.sampling import Draws, Noise, Sampling, probs
 from core.trace import Trace
-from core.verify import RULES, Rule, Verdict, accept_probability
+from core.verify import RULES, Rule
 from core.voices.base import Plan
 
 pytestmark = pytest.mark.voice
@@ -104,7 +106,7 @@ def sample(models: tuple[Memo, Memo], rule: Rule, gamma: int, first_seed: int) -
         draft.rewind()
         noise, drafter = Noise(seed), DraftModel(draft, Sampling())
         rounds = (
-            speculative(target, drafter, LENGTH, gamma, Sampling(), rule, noise)
+            speculative(target, drafter, LENGTH, Fixed(gamma), Sampling(), rule, noise)
             if gamma
             else autoregressive(target, LENGTH, Sampling(), rule, noise)
         )

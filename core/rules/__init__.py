@@ -1,0 +1,1 @@
+"""How drafted tokens are drawn and verified; `core.verify` has the table."""
