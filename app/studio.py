@@ -8,10 +8,11 @@ from statistics import median
 
 from app.faults import explain
 from app.turns import Turns
-from core.costs import TRIAL, Outlook, measure_outlook
+from core.costs import TRIAL, measure_outlook
 from core.engine import Engine, RoundDone, Settings, Started
 from core.errors import ForespeakError
 from core.metrics import Meter
+from core.speedup import Outlook
 
 WARM_UP = "Hi."
 TIMES_MEASURED = 3

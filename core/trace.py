@@ -104,7 +104,8 @@ class Trace:
     """One synthesis from request to last sample.
 
     gamma: the widest window; adaptive: narrower ones were chosen on the way. tolerance: of a
-    relaxed rule, None for others. sound: all of it as `core.sound.to_flac` writes it, "" where none was kept.
+    relaxed rule, None for others. sound: all of it as `core.sound.to_flac` writes it, "" where
+    none was kept.
     """
 
     __pydantic_config__: ClassVar = STRICT
