@@ -12,6 +12,10 @@ from app.handlers import LIVE_TAB, NO_RUN, Handlers
 from app.learn.handlers import LearnHandlers
 from app.learn.recordings import Recordings
 from app.learn.routes import build_routes as learn_routes
+from app.listen.handlers import ListenHandlers
+from app.listen.routes import build_routes as listen_routes
+from app.listen.store import Store, default_folder
+from app.listen.tab import test_form
 from app.routes import build_routes
 from app.runs import Runs
 from app.studio import Studio
@@ -23,6 +27,13 @@ OLD = 3600  # seconds after which files that were uploaded or downloaded are del
 PRESS = """() => {
   const shown = ["race", "speak", "record"].map((id) => document.getElementById(id));
   shown.find((button) => button?.offsetParent)?.click();
+}"""
+LISTEN_TAB = "listen"
+# The address of a listening test leads to its tab, and hides what is not for listeners.
+TURN_TO_TEST = """() => {
+  const asked = new URLSearchParams(location.search).has("listen");
+  document.body.classList.toggle("listener", asked);
+  return asked ? { __type__: "update", selected: "listen" } : { __type__: "update" };
 }"""
 # The value never enters the template: it only tells the module which run to follow.
 MOUNT = """
@@ -54,21 +65,32 @@ def build_page(
     voice: str,
     traces: Path = ASSETS / "traces",
     lessons: Path = ASSETS / "lessons",
+    tests: Path | None = None,
+    lan: str | None = None,
 ) -> Page:
     """The page over a studio; voice: the one it begins with; traces: the folder of its saved
-    runs; lessons: that of its chapters and what they show."""
+    runs; lessons: that of its chapters and what they show; tests: that of its listening tests, by
+    default one of the user's; lan: the page's address on the local network."""
     runs, scripts = Runs(), ASSETS / "page"
     recordings = Recordings(studio, runs, lessons)
     saved = {path.stem: path for path in sorted(traces.glob("*.json"))}
     handlers = Handlers(studio, runs, saved)
-    blocks = _lay_out(handlers, LearnHandlers(runs, recordings), voice, list(saved))
+    store = Store(tests or default_folder())
+    listening = ListenHandlers(studio, runs, store, lan)
+    learning = LearnHandlers(runs, recordings)
+    blocks = _lay_out(handlers, listening, learning, voice, list(saved))
     routes = build_routes(studio, voice, runs, scripts)
     routes += learn_routes(studio, voice, recordings, lessons, scripts)
+    routes += listen_routes(store)
     return Page(blocks, routes)
 
 
 def _lay_out(
-    handlers: Handlers, learning: LearnHandlers, voice: str, traces: list[str]
+    handlers: Handlers,
+    listening: ListenHandlers,
+    learning: LearnHandlers,
+    voice: str,
+    traces: list[str],
 ) -> gr.Blocks:
     # Without analytics_enabled=False Gradio would report to its makers at every start.
     with gr.Blocks(
@@ -95,19 +117,23 @@ def _lay_out(
                 speak, live = _stage("live", "Speak", "speak", "stop")
             with gr.Tab("Race", id="race"):
                 start_race, race = _stage("race", "Race", "race", "stop-race")
-            with gr.Tab("Listen", id="listen"):
-                _module("listen")
+            with gr.Tab("Listen", id=LISTEN_TAB):
+                with gr.Column(elem_id="listen-form"):  # listeners do not see it
+                    test = test_form()
+                prepare, listen = _stage("listen", "Prepare", "prepare", "stop-prepare")
             with gr.Tab("Learn", id="learn"):
                 start_record, learn = _stage("learn", "Record my sentence", "record", "stop-record")
         # Answered at once, so nothing waits in Gradio's own queue; whose turn it is to speak is
         # decided in the run. Stop is a route, which the page's scripts ask themselves.
         speak.click(handlers.speak, [*speakers, *order], live, api_name="run", **QUIET)
         start_race.click(handlers.race, order, race, **QUIET)
+        prepare.click(listening.prepare, [*test, *order[1:]], listen, **QUIET)
         start_record.click(learning.record, order, learn, **QUIET)
         open_saved.click(handlers.replay_saved, saved, [live, tabs], **QUIET)
         open_trace.upload(handlers.replay_file, open_trace, [live, tabs], **QUIET)
         text.submit(None, js=PRESS, **QUIET)
         page.load(handlers.outputs, None, speakers, **QUIET)
+        page.load(None, None, tabs, js=TURN_TO_TEST, **QUIET)
         _api(handlers, order)
     return page
 
