@@ -104,7 +104,8 @@ export class Bars {
     drawAxis(context, style, most, floor, rise);
     for (const bar of placed.bars) drawBar(context, style.colours, bar, shade, floor, rise);
     drawNames(context, style, placed, this.shown, floor);
-    for (const mark of marks) drawMark(context, style, placed, mark, floor, rise);
+    const taken = []; // places of texts
+    for (const mark of marks) drawMark(context, style, placed, mark, floor, rise, taken);
   }
 }
 
@@ -162,12 +163,11 @@ function drawNames(context, style, { wide, slot, tail }, { order, marks, name },
   context.fillText(`${order.length - wide} more`, width - tail / 2, floor + 0.35 * type, tail);
 }
 
-function drawMark(context, style, { bars }, { entry, text }, floor, rise) {
+/** A pointer at an entry's bars. Bars to its right are lower, so its text goes there. */
+function drawMark(context, style, { bars }, { entry, text }, floor, rise, taken) {
   const { width, type, colours } = style;
   const mine = bars.filter((bar) => bar.entry === entry);
-  const left = mine[0].x;
-  const right = mine.at(-1).x + mine.at(-1).width;
-  const middle = (left + right) / 2;
+  const middle = (mine[0].x + mine.at(-1).x + mine.at(-1).width) / 2;
   const top = floor - rise(Math.max(...mine.map(({ value }) => value)));
   context.fillStyle = colours.ink;
   context.beginPath();
@@ -177,8 +177,11 @@ function drawMark(context, style, { bars }, { entry, text }, floor, rise) {
   context.fill();
   context.font = style.bold;
   context.textAlign = "left";
-  context.textBaseline = "bottom";
+  context.textBaseline = "alphabetic";
   const room = context.measureText(text).width;
-  const x = Math.min(Math.max(0, middle - room / 2), width - room);
-  context.fillText(text, x, top - 1.1 * type);
+  const x = Math.max(0, Math.min(middle - 0.45 * type, width - room));
+  let y = top - 1.3 * type;
+  while (taken.some((box) => Math.abs(box.y - y) < 1.2 * type && x < box.end && box.x < x + room)) y -= 1.3 * type;
+  taken.push({ x, end: x + room + type, y });
+  context.fillText(text, x, y);
 }

@@ -15,6 +15,11 @@ export class Chapter {
     this.element.append(h("h2", {}, title), ...blocks.map((block) => this.#block(block)));
   }
 
+  /** Whatever comes after the text. */
+  end(element) {
+    this.element.append(element);
+  }
+
   /** Brings its figures, at the first call; resolves when they stand. */
   open() {
     this.opened ??= Promise.all(this.figures.map((figure) => bring(figure, this.lesson)));

@@ -11,17 +11,18 @@ import { StepView } from "./step-view.js";
  */
 export async function mount(element, { recording, round = 0, show = "all" }, lesson) {
   if (!SHOWS[show]) throw new Error(`show is one of ${Object.keys(SHOWS).join(", ")}, not ${show}.`);
+  const { trace } = await lesson.recording(recording);
   const view = await lesson.step(recording, round);
   const all = actionsOf(view);
   const shown = all.map((_, index) => index).filter((index) => SHOWS[show].includes(all[index].kind));
   if (!shown.length) throw new Error(`round ${round} of ${recording} has nothing of “${show}”.`);
   const open = () => lesson.open({ recording, round });
-  new StepFigure(element, view, shown, open);
+  new StepFigure(element, { view, rule: trace.rule, shown, open });
 }
 
 class StepFigure {
-  constructor(element, view, shown, open) {
-    Object.assign(this, { view, shown, place: 0 });
+  constructor(element, { view, rule, shown, open }) {
+    Object.assign(this, { view, rule, shown, place: 0 });
     this.picture = new StepView();
     this.back = h("button", { type: "button", onclick: () => this.#move(-1) }, "‹ Back");
     this.on = h("button", { type: "button", onclick: () => this.#move(1) }, "Next ›");
@@ -38,7 +39,7 @@ class StepFigure {
 
   #move(sign) {
     this.place = Math.max(0, Math.min(this.shown.length - 1, this.place + sign));
-    this.picture.show(this.view, this.shown[this.place]);
+    this.picture.show(this.view, this.shown[this.place], this.rule);
     this.back.disabled = this.place === 0;
     this.on.disabled = this.place === this.shown.length - 1;
   }

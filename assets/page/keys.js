@@ -104,7 +104,7 @@ export class Keys {
 }
 
 /** All that is neither in `element` nor holds it, and can be used. */
-function around(element) {
+export function around(element) {
   const found = [];
   for (let inner = element; inner !== document.body; inner = inner.parentElement) {
     found.push(...[...inner.parentElement.children].filter((other) => other !== inner && !other.inert));

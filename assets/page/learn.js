@@ -2,7 +2,7 @@
 
 import { Chapter } from "./chapter.js";
 import { h } from "./dom.js";
-import { Keys } from "./keys.js";
+import { around, Keys } from "./keys.js";
 import { Lesson } from "./lesson.js";
 import { Status } from "./parts.js";
 import { Session } from "./session.js";
@@ -39,7 +39,8 @@ class Learn {
     this.body = h("div", { class: "pages" });
     this.keys = new Keys(root, this, () => this.session.stop(), KEYS);
     const nav = h("nav", { "aria-label": "Chapters" }, this.list);
-    root.append(this.status.element, nav, h("div", { class: "lesson" }, this.#pager(), this.body));
+    const side = h("div", { class: "side" }, nav, this.#pager());
+    root.append(this.status.element, side, this.body, this.steps.whatIf.element);
     this.session = new Session(page, this);
     // Chapters are asked for when the tab is first looked at.
     new IntersectionObserver((seen, observer) => {
@@ -47,8 +48,8 @@ class Learn {
       observer.disconnect();
       this.#begin();
     }).observe(root);
-    window.addEventListener("beforeprint", () => this.#lighten());
-    window.addEventListener("afterprint", () => this.#darken());
+    window.addEventListener("beforeprint", () => this.#bare());
+    window.addEventListener("afterprint", () => this.#restore());
   }
 
   /** Turn to a chapter by its place; the last place is the step mode. */
@@ -60,6 +61,7 @@ class Learn {
       else firstChild.removeAttribute("aria-current");
     });
     this.choice.selectedIndex = this.current;
+    this.root.classList.toggle("stepping", this.stepping);
     this.previous.disabled = this.current === 0;
     this.next.disabled = this.current === this.pages.length - 1;
     return this.pages[this.current].open();
@@ -139,6 +141,7 @@ class Learn {
     this.body.append(...this.pages.map(({ element }) => element));
     this.list.append(...this.pages.map(({ title }, i) => h("li", {}, this.#entry(title, i))));
     this.choice.append(...this.pages.map(({ title }) => h("option", {}, title)));
+    this.chapters.forEach((chapter, i) => chapter.end(this.#onwards(i + 1)));
     await this.show(0);
     // The others one after the other, so that printing finds all figures in their places.
     for (const chapter of this.chapters) await chapter.open();
@@ -148,12 +151,21 @@ class Learn {
     return h("button", { type: "button", onclick: () => this.show(place) }, title);
   }
 
+  #onwards(place) {
+    const turn = () => {
+      this.show(place);
+      this.root.scrollIntoView();
+      this.pages[place].element.focus();
+    };
+    return h("p", { class: "onwards" }, h("button", { type: "button", onclick: turn }, `${this.pages[place].title} ›`));
+  }
+
   #pager() {
-    this.previous = button("previous", "‹ Back", "The chapter before", () => this.show(this.current - 1));
-    this.next = button("next", "Next ›", "The chapter after", () => this.show(this.current + 1));
+    this.previous = button("previous", "‹", "The chapter before", () => this.show(this.current - 1));
+    this.next = button("next", "›", "The chapter after", () => this.show(this.current + 1));
     return h(
       "div",
-      { class: "toolbar pager", role: "group", "aria-label": "Chapters" },
+      { class: "toolbar pager", role: "group", "aria-label": "Lesson" },
       this.previous,
       this.choice,
       this.next,
@@ -168,14 +180,22 @@ class Learn {
     window.print();
   }
 
-  // Paper is white: canvases draw anew when the theme changes, before the browser prints.
-  #lighten() {
-    this.dark = document.body.classList.contains("dark");
+  // Only the lesson is printed, and paper is white: what is drawn follows the theme at once.
+  #bare() {
+    if (!this.root.checkVisibility()) return;
+    const dark = document.body.classList.contains("dark");
+    const unprinted = around(this.root);
+    unprinted.forEach((element) => element.classList.add("unprinted"));
     document.body.classList.remove("dark");
+    this.printing = { dark, unprinted };
   }
 
-  #darken() {
-    document.body.classList.toggle("dark", this.dark);
+  #restore() {
+    if (!this.printing) return;
+    const { dark, unprinted } = this.printing;
+    unprinted.forEach((element) => element.classList.remove("unprinted"));
+    document.body.classList.toggle("dark", dark);
+    this.printing = null;
   }
 }
 

@@ -56,9 +56,12 @@ export function statesAt(view, actions, index) {
  * An action in words: [what happens, why].
  * @returns {string[]}
  */
-export function tell(view, { kind, row }) {
-  return WORDS[kind](view, row);
+export function tell(view, { kind, row }, rule) {
+  return WORDS[kind](view, row, rule);
 }
+
+/** How a rule comes to the chance of acceptance, where that is one short formula. */
+export const CHANCES = { lossless: "min(1, p/q)" };
 
 const WORDS = {
   draft: (view, row) => [
@@ -75,13 +78,13 @@ const WORDS = {
             "more. What p and q share is in full colour: that part of the guesses stands.",
         ]
       : ["The target makes one pass.", "Nothing was drafted: it gives p for the next place alone."],
-  test: (view, row) => [
+  test: (view, row, rule) => [
     `Token ${view.rows[row].token} is ${view.rows[row].accepted ? "accepted" : "rejected"}.`,
-    `${test(view.rows[row])}${alpha(view.rows[row])}${view.rows[row].accepted ? "" : fate(view, row)}`,
+    `${test(view.rows[row], rule)}${view.rows[row].accepted ? "" : fate(view, row)}`,
   ],
   residual: () => [
     "What the draft says too seldom is left.",
-    "In full colour: what p has above q. The lower picture is this alone, scaled up to 1: the residual. " +
+    "In full colour: what p has above q. In yellow: this alone, scaled up to 1. It is called the residual. " +
       "The place is drawn again from it, which makes up exactly for what the draft says too often.",
   ],
   corrected: (view, row) => [
@@ -110,20 +113,15 @@ const WORDS = {
   ],
 };
 
-/** Whether the rule compares with what the target would have said itself. */
-function test({ token, p, q, accept, draw, accepted, own }) {
+/** A rule either compares with what the target would have said itself, or draws a number. */
+function test({ token, accept, draw, accepted, own }, rule) {
   if (own != null) {
-    return accepted
-      ? `With this place's random numbers the target draws ${own} itself: the same.`
-      : `With this place's random numbers the target draws ${own} itself, not ${token}.`;
+    const drawn = `With this place's random numbers the target draws ${own} itself`;
+    return accepted ? `${drawn}: the same.` : `${drawn}, not ${token}.`;
   }
-  const chance = `p ${share(p)}, q ${share(q)}: it is accepted with probability ${share(accept)}.`;
+  const chance = `It is accepted with probability ${CHANCES[rule] ? `${CHANCES[rule]} = ` : ""}${share(accept)}.`;
   if (draw == null) return chance;
-  return `${chance} The number drawn is ${share(draw)}, ${accepted ? "below" : "not below"} that.`;
-}
-
-function alpha({ overlap }) {
-  return ` p and q share ${share(overlap)} here: α, how often a guess at this place stands.`;
+  return `${chance} The number drawn is ${share(draw)}: ${draw < accept ? "below" : "not below"} that.`;
 }
 
 function fate({ draft_tokens: { length } }, row) {

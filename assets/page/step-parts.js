@@ -2,6 +2,7 @@
 
 import { share } from "./amounts.js";
 import { h } from "./dom.js";
+import { CHANCES } from "./step-actions.js";
 
 // What a state looks like besides its colour.
 const SIGNS = {
@@ -14,8 +15,8 @@ const SIGNS = {
   bonus: "◆",
   plain: "■",
 };
-const NAMES = { q: "q: the draft", p: "p: the target" };
-const SHADES = { common: "full colour: what both share (α)", excess: "full colour: what p has above q" };
+const NAMES = { q: "q: the draft", p: "p: the target", residual: "residual: that alone, scaled to 1" };
+
 
 /** A button per place of the round, which looks at it. */
 export function chips(view, states, looked, look) {
@@ -36,17 +37,24 @@ export function chips(view, states, looked, look) {
   });
 }
 
-/** What the colours of the bars mean. */
-export function key(names, shade) {
+/**
+ * What the colours of the bars mean.
+ * @param {string[]} names of the distributions
+ * @param {"common"|"excess"|undefined} shade what is in full colour
+ * @param {number|undefined} overlap what p and q share, where the view has it
+ */
+export function key(names, shade, overlap) {
+  const alpha = overlap == null ? "α" : `α = ${share(overlap)}`;
+  const shades = { common: `full colour: what both share, ${alpha}`, excess: "full colour: what p has above q" };
   return [
     ...names.map((name) => h("span", {}, h("i", { class: `swatch ${name}` }), NAMES[name])),
-    shade && h("span", { class: "shade" }, SHADES[shade]),
+    shade && h("span", { class: "shade" }, shades[shade]),
   ].filter(Boolean);
 }
 
 /** From 0 to 1: what is accepted, and where the drawn number fell. */
-export function acceptLine({ token, accept, draw, accepted, own }) {
-  if (own != null) return [h("p", { class: "own" }, `target's own: ${own}`, h("b", {}, own === token ? " = " : " ≠ "), `guess: ${token}`)];
+export function acceptLine({ token, accept, draw, accepted, own }, rule) {
+  if (own != null) return [h("p", { class: "own" }, `the target's own: ${own}`, h("b", {}, own === token ? " = " : " ≠ "), `the guess: ${token}`)];
   if (accept == null || draw == null) return [];
   const label = `Accepted below ${share(accept)}; drawn ${share(draw)}: ${accepted ? "accepted" : "rejected"}`;
   return [
@@ -58,12 +66,18 @@ export function acceptLine({ token, accept, draw, accepted, own }) {
         "span",
         { class: "track" },
         h("span", { class: "fill", style: `width: ${100 * accept}%` }),
-        h("span", { class: "limit", style: `left: ${100 * accept}%` }, h("b", {}, `min(1, p/q) = ${share(accept)}`)),
-        h("span", { class: "needle", style: `left: ${100 * draw}%` }, h("b", {}, `drawn ${share(draw)}`)),
+        pointer("limit", accept, `${CHANCES[rule] ?? "chance"} = ${share(accept)}`),
+        pointer("needle", draw, `drawn ${share(draw)}`),
       ),
       h("span", { class: "end" }, "1"),
     ),
   ];
+}
+
+/** A place between 0 and 1, and its text, which stays inside. */
+function pointer(kind, value, text) {
+  const label = h("b", { style: `transform: translateX(${-100 * value}%)` }, text);
+  return h("span", { class: kind, style: `left: ${100 * value}%` }, label);
 }
 
 /** The positions that the target's pass added, and which of them stay. */

@@ -7,7 +7,8 @@ import { actionsOf, statesAt, tell } from "./step-actions.js";
 import { acceptLine, cacheStrip, chips, key } from "./step-parts.js";
 
 export class StepView {
-  constructor() {
+  /** @param {HTMLElement} [tools] what stands beside the words */
+  constructor(tools) {
     this.chips = h("div", { class: "chips", role: "group", "aria-label": "Tokens of the round" });
     this.headline = h("p", { class: "headline" });
     this.reason = h("p", { class: "reason" });
@@ -16,19 +17,21 @@ export class StepView {
     this.left = new Bars(); // the residual
     this.decided = h("div", { class: "decided" });
     const words = h("div", { class: "words", "aria-live": "polite" }, this.headline, this.reason);
-    const pictures = [this.key, this.bars.element, this.left.element, this.decided];
-    this.element = h("div", { class: "step" }, this.chips, words, ...pictures);
+    const pictures = h("div", { class: "pictures" }, this.bars.element, this.left.element);
+    const told = h("div", { class: "told" }, words, tools);
+    this.element = h("div", { class: "step" }, this.chips, told, this.key, pictures, this.decided);
   }
 
   /**
    * @param {object} view as `Lesson.step` gives it
    * @param {number} index of the action among the round's
+   * @param {string} rule name of the rule that decided
    */
-  show(view, index) {
-    Object.assign(this, { view, index, actions: actionsOf(view) });
-    this.action = this.actions[index];
-    this.states = statesAt(view, this.actions, index);
-    const [headline, reason] = tell(view, this.action);
+  show(view, index, rule) {
+    const actions = actionsOf(view);
+    Object.assign(this, { view, rule, action: actions[index] });
+    this.states = statesAt(view, actions, index);
+    const [headline, reason] = tell(view, this.action, rule);
     this.headline.textContent = headline;
     this.reason.textContent = reason;
     this.element.dataset.kind = this.action.kind;
@@ -45,7 +48,7 @@ export class StepView {
     const residual = here && ["residual", "corrected"].includes(action.kind) && view.residual;
     const shade = Object.keys(shown).length < 2 ? undefined : residual ? "excess" : "common";
     const order = largestFirst(...Object.values(shown));
-    this.key.replaceChildren(...key(Object.keys(shown), shade));
+    this.key.replaceChildren(...key([...Object.keys(shown), residual && "residual"].filter(Boolean), shade, view.rows[row]?.overlap));
     this.bars.element.hidden = action.kind === "rollback" && here;
     this.key.hidden = this.bars.element.hidden;
     const marks = this.#marks(row, Object.keys(shown));
@@ -77,7 +80,7 @@ export class StepView {
 
   #decision() {
     const { view, action } = this;
-    if (action.kind === "test") return acceptLine(view.rows[action.row]);
+    if (action.kind === "test") return acceptLine(view.rows[action.row], this.rule);
     return action.kind === "rollback" ? cacheStrip(view) : [];
   }
 }

@@ -3,6 +3,8 @@
 import { h } from "./dom.js";
 import { button, slider } from "./toolbar.js";
 
+const AS_IT_WAS = "All is as it was recorded. Change something, and this round is decided anew.";
+
 export class WhatIf {
   /** @param {function(): void} changed called when other settings are wanted */
   constructor(changed) {
@@ -10,7 +12,8 @@ export class WhatIf {
     this.settings = {}; // those that differ from the run's
     this.temperature = this.#slider("temperature", "Temperature", 2, 0);
     this.topP = this.#slider("top_p", "Top-p", 1, 0.05);
-    this.rule = h("select", { "aria-label": "Rule", onchange: () => this.#set("rule", this.rule.value) });
+    this.rules = h("select", { "aria-label": "Rule", onchange: () => this.#set("rule", this.rules.value) });
+    this.note = h("p", { class: "note", role: "status" });
     this.again = button("again", "As recorded", "Settings as recorded", () => {
       this.reset();
       this.changed();
@@ -19,20 +22,21 @@ export class WhatIf {
       "fieldset",
       { class: "toolbar whatif" },
       h("legend", {}, "What if?"),
-      h("label", {}, "Temperature", this.temperature.input, this.temperature.output),
-      h("label", {}, "Top-p", this.topP.input, this.topP.output),
-      h("label", {}, "Rule", this.rule),
+      h("label", {}, "Temperature", this.temperature.output, this.temperature.input),
+      h("label", {}, "Top-p", this.topP.output, this.topP.input),
+      h("label", {}, "Rule", this.rules),
       this.again,
+      this.note,
     );
   }
 
   /** The settings of a run, which the controls begin with. */
   begin(trace, rules) {
     this.recorded = { temperature: trace.temperature, top_p: trace.top_p, rule: trace.rule };
-    this.rules = rules;
+    this.lossless = new Map(rules.map(({ name, lossless }) => [name, lossless]));
     const titles = rules.map(({ name, title, lossless }) =>
       h("option", { value: name }, lossless ? title : `${title} (not lossless)`));
-    this.rule.replaceChildren(...titles);
+    this.rules.replaceChildren(...titles);
     this.reset();
   }
 
@@ -42,15 +46,20 @@ export class WhatIf {
     if (this.recorded) this.#show();
   }
 
-  /** What a view's settings mean, in words. */
+  /** Name of the rule that is shown. */
+  get rule() {
+    return this.settings.rule ?? this.recorded.rule;
+  }
+
+  /** Say what it means that a view has these settings. */
   explain({ is_recorded: recorded, same_draft: same }) {
-    if (recorded) return "";
-    const relaxed = this.rules.find(({ name }) => name === (this.settings.rule ?? this.recorded.rule));
-    return [
-      "What if: decided anew from the recorded logits; what was spoken stays as it was.",
-      same ? "" : "With these settings the draft would have guessed other tokens; the recorded ones are tested.",
-      relaxed.lossless ? "" : "This rule is not lossless.",
-    ].filter(Boolean).join(" ");
+    const parts = [
+      "Decided anew from the recorded logits.",
+      same ? "" : "The draft would have guessed other tokens: the recorded ones are tested.",
+      this.lossless.get(this.rule) ? "" : "This rule is not lossless.",
+    ];
+    this.note.textContent = recorded ? AS_IT_WAS : parts.filter(Boolean).join(" ");
+    this.note.dataset.changed = !recorded;
   }
 
   #slider(name, label, max, min) {
@@ -67,12 +76,12 @@ export class WhatIf {
   }
 
   #show() {
-    const { temperature, top_p: topP, rule } = { ...this.recorded, ...this.settings };
+    const { temperature, top_p: topP } = { ...this.recorded, ...this.settings };
     this.temperature.input.value = temperature;
     this.temperature.output.textContent = temperature.toFixed(2);
     this.topP.input.value = topP;
     this.topP.output.textContent = topP.toFixed(2);
-    this.rule.value = rule;
+    this.rules.value = this.rule;
     this.again.disabled = !Object.keys(this.settings).length;
   }
 }

@@ -20,26 +20,23 @@ export class StepMode {
     this.trace = null; // of the recording that is shown
     this.view = null;
     this.asked = 0; // views asked for: only the latest counts
-    this.picture = new StepView();
     this.sentence = h("p", { class: "sentence" });
     this.fault = h("p", { class: "fault", role: "alert" });
-    this.note = h("p", { class: "note", role: "status" });
+    this.hint = h("p", { class: "hint" }, NOTHING);
     this.whatIf = new WhatIf(() => this.#look());
     this.rejected = new HearButton("Hear the rejected idea");
     this.kept = new HearButton("Hear what was kept");
     this.hearing = h("div", { class: "toolbar hearings" }, this.rejected.element, this.kept.element);
+    this.picture = new StepView(this.hearing);
     this.recordings = h("select", { "aria-label": "Recorded run", onchange: () => this.choose(this.recordings.value) });
     this.element = h("section", { class: "steps", tabindex: "-1", "aria-label": "Step mode" });
     this.element.steps = this; // for tests
     this.element.append(
-      h("h2", {}, this.title),
       this.#tools(),
       this.fault,
+      this.hint,
       this.sentence,
-      this.note,
       this.picture.element,
-      this.hearing,
-      this.whatIf.element,
     );
     this.#show();
   }
@@ -136,10 +133,10 @@ export class StepMode {
   #show() {
     const { view } = this;
     this.element.classList.toggle("empty", !view);
-    this.note.textContent = view ? this.whatIf.explain(view) : NOTHING;
     this.#showTools();
     if (!view) return;
-    this.picture.show(view, this.action);
+    this.whatIf.explain(view);
+    this.picture.show(view, this.action, this.whatIf.rule);
     this.#showSentence();
     this.#offerSounds();
   }
@@ -158,10 +155,8 @@ export class StepMode {
     const [sentence] = this.trace.sentences;
     const { row } = this.actions[this.action];
     const middle = Math.floor((this.view.position + row) / this.trace.num_codebooks) + 0.5;
-    const { words } = spans(sentence);
-    const parts = words.map(({ text, start, end }) =>
-      h(middle >= start && middle < end ? "mark" : "span", {}, text));
-    this.sentence.replaceChildren(...parts.flatMap((part) => [part, " "]));
+    const isSpoken = ({ start, end }) => middle >= start && middle < end;
+    this.sentence.replaceChildren(...markedWord(sentence.text, spans(sentence).words, isSpoken));
   }
 
   #tools() {
@@ -187,9 +182,21 @@ export class StepMode {
     this.scrub.disabled = !view;
     this.scrub.max = rounds - 1;
     this.scrub.value = round;
+    this.recordings.hidden = this.ids.length < 2;
     this.scrub.setAttribute("aria-valuetext", `Round ${round + 1} of ${rounds}`);
     this.where.textContent = view
       ? `Round ${round + 1} of ${rounds}, action ${action + 1} of ${this.actions.length}`
       : "";
   }
+}
+
+/** The text; the word that is spoken is marked. Words stand in the text one after the other. */
+function markedWord(text, words, isSpoken) {
+  let at = 0;
+  for (const word of words) {
+    const start = Math.max(at, text.indexOf(word.text, at));
+    at = start + word.text.length;
+    if (isSpoken(word)) return [text.slice(0, start), h("mark", {}, text.slice(start, at)), text.slice(at)];
+  }
+  return [text];
 }
