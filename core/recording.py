@@ -63,9 +63,12 @@ class Recording:
         return self.trace.sentences[0].frames * self.trace.num_codebooks
 
     @property
-    def sampling(self) -> Sampling:
-        """How the run drew its tokens."""
-        return Sampling(self.trace.temperature, self.trace.top_k, self.trace.top_p)
+    def settings(self) -> Settings:
+        """With which the run was made, but for how its windows were chosen. Raises ForespeakError
+        where there are no such settings."""
+        t = self.trace
+        sampling = Sampling(t.temperature, t.top_k, t.top_p)
+        return Settings(sampling, t.rule, t.gamma, t.seed, t.rate, t.tolerance)
 
     def _holds(self, index: int, idea: Idea) -> bool:
         samples = sum(chunk.samples for chunk in self.trace.chunks)
@@ -98,19 +101,13 @@ class Recording:
                 target.split([count + 1 for count in counts]),
                 from_text(texts["ideas"]),
             )
-            settings_of(trace)
+            recording.settings  # noqa: B018 - raises where they are out of range
             trace.pcm()
         except FileNotFoundError as error:
             raise ForespeakError(f"{path} is missing: restore it, e.g. git checkout.") from error
         except (OSError, SafetensorError, RuntimeError, KeyError, TypeError, ValueError) as error:
             raise damaged from error
         return recording
-
-
-def settings_of(trace: Trace) -> Settings:
-    """With which a run was made. Raises ForespeakError where there are no such settings."""
-    sampling = Sampling(trace.temperature, trace.top_k, trace.top_p)
-    return Settings(sampling, trace.rule, trace.gamma, trace.seed, trace.rate)
 
 
 def record(

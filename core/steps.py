@@ -85,7 +85,8 @@ def view(recording: Recording, index: int, sampling: Sampling, rule: Rule) -> St
         next_prob=float(p[accepted, next_token]),
         residual=witness.resampled.get(accepted) if accepted < len(tokens) else None,
         drafted_as=tuple(rule.draw(drawn, row, q[row]) for row in range(len(tokens))),
-        is_recorded=(sampling, rule.name) == (recording.sampling, trace.rule),
+        is_recorded=(sampling, rule.name, rule.tolerance and rule.tolerance.value)
+        == (recording.settings.sampling, trace.rule, trace.tolerance),
         cache=(before, before + len(tokens) + 1, before + accepted + 1),
     )
 
@@ -120,6 +121,10 @@ class Witness:
     accepts: dict[int, tuple[float, float]] = field(default_factory=dict, init=False)
     resampled: dict[int, Tensor] = field(default_factory=dict, init=False)
     own: dict[int, int] = field(default_factory=dict, init=False)
+
+    @property
+    def position(self) -> int:
+        return self.draws.position
 
     @property
     def accept_draws(self) -> Sequence[float]:

@@ -40,7 +40,7 @@ def read_lessons(folder: Path, figures: set[str]) -> list[Lesson]:
 
 def _read(path: Path, figures: set[str]) -> Lesson:
     try:
-        title, body = _split(path.read_text(encoding="utf-8"))
+        title, body = _split(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, ForespeakError) as error:
         reason = (
             str(error) if isinstance(error, ForespeakError) else "It is no readable UTF-8 text."

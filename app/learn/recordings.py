@@ -13,6 +13,7 @@ from app.studio import Studio
 from core.errors import ForespeakError
 from core.ideas import Idea, excerpt, imagine, was_rejected
 from core.recording import Recording, record
+from core.verify import Rule, find_rule
 
 KEPT = 24  # of students' recordings: one takes some ten megabytes
 WAS_KEPT = "kept"
@@ -21,10 +22,10 @@ SOUNDS = ("rejected", WAS_KEPT)
 
 @dataclass(frozen=True)
 class Entry:
-    """voice: by whose codec further sounds can be made; None if all of them are there."""
+    """voice: whose codec can say more, as the studio calls it."""
 
     recording: Recording
-    voice: str | None
+    voice: str
 
 
 class Recordings:
@@ -53,8 +54,19 @@ class Recordings:
         damaged."""
         with self._lock:
             if id in self._shipped and id not in self._entries:
-                self._entries[id] = Entry(Recording.load(self._shipped[id]), None)
+                recording = Recording.load(self._shipped[id])
+                self._entries[id] = Entry(recording, recording.trace.voice)
             return self._entries.get(id)
+
+    def rule(self, entry: Entry, name: str, tolerance: float | None) -> Rule:
+        """A rule to try on a recording; raises ForespeakError if it is none, or must wait."""
+        rule = find_rule(name, tolerance)
+        if not rule.acoustic:
+            return rule
+        ready = self._studio.found(entry.voice)
+        if ready is None:
+            raise ForespeakError(f"{rule.title} needs the voice's codec: wait until it is loaded.")
+        return rule.hearing(ready.engine.voice.codec.groups)
 
     def sound(self, entry: Entry, index: int, name: str) -> np.ndarray | None:
         """Around a round, int16 [samples]: what was kept, or as if what was rejected had been;
@@ -71,12 +83,10 @@ class Recordings:
         trace = entry.recording.trace
         if index in entry.recording.ideas:
             return entry.recording.ideas[index]
-        if entry.voice is None:
-            raise ForespeakError("This recording came without the sound of rejected guesses.")
-        voice, made = entry.voice, []
+        made = []
 
         def work(run: Run) -> str:
-            with self._studio.use(voice, run.status, run.check) as ready:
+            with self._studio.use(entry.voice, run.status, run.check) as ready:
                 made.append(imagine(ready.engine.voice.codec, trace, trace.rounds[index]))
             return "Done."
 

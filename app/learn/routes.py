@@ -16,11 +16,10 @@ from app.studio import Studio
 from app.wav import wav_bytes
 from core.errors import ForespeakError
 from core.recording import Recording
-from core.sampling import Sampling
 from core.steps import view
-from core.verify import find_rule
 
 FIGURE = "figure-"
+NUMBERS = ("temperature", "top_p", "tolerance")
 
 
 def build_routes(
@@ -108,10 +107,16 @@ class Routes:
         return JSONResponse(recording_json(self._entry(request).recording), headers=FRESH)
 
     def step(self, request: Request) -> Response:
-        recording = self._entry(request).recording
+        entry = self._entry(request)
+        recording, settings = entry.recording, entry.recording.settings
         index = _round(request, recording)
-        rule = find_rule(request.query_params.get("rule", recording.trace.rule))
-        step = view(recording, index, _sampling(request, recording.sampling), rule)
+        asked = _asked(request)
+        tolerance = asked.pop("tolerance", None)
+        name = request.query_params.get("rule", settings.rule)
+        if tolerance is None and name == settings.rule:
+            tolerance = settings.tolerance
+        rule = self._recordings.rule(entry, name, tolerance)
+        step = view(recording, index, replace(settings.sampling, **asked), rule)
         return JSONResponse(step_json(step, recording.trace.num_codebooks), headers=FRESH)
 
     def idea(self, request: Request) -> Response:
@@ -139,11 +144,11 @@ def _round(request: Request, recording: Recording) -> int:
     return int(text[:9])
 
 
-def _sampling(request: Request, usual: Sampling) -> Sampling:
-    """As asked for; what is not said stays as it was."""
-    asked = {name: request.query_params.get(name) for name in ("temperature", "top_p")}
+def _asked(request: Request) -> dict[str, float]:
+    """The numbers that are asked for; what is not said stays as it was."""
+    asked = {name: request.query_params[name] for name in NUMBERS if name in request.query_params}
     try:
-        numbers = {name: float(text) for name, text in asked.items() if text is not None}
+        return {name: float(text) for name, text in asked.items()}
     except ValueError as error:
-        raise Refused("Temperature and top-p are numbers, such as 0.8.", 400) from error
-    return replace(usual, **numbers)
+        wanted = ", ".join(NUMBERS)
+        raise Refused(f"These are numbers, such as 0.8: {wanted}.", 400) from error

@@ -10,7 +10,9 @@ from app.wire import EVENTS
 from core.recording import Recording
 from core.steps import Step
 from core.trace import Trace
-from core.verify import RULES
+from core.verify import RULES, Rule
+
+SHOWN = ("sentences", "rounds")
 
 Json = dict[str, Any]
 
@@ -19,12 +21,18 @@ def recording_json(recording: Recording) -> Json:
     """The trace without sound and chunks, and the rules that can be tried on it."""
     trace = recording.trace
     header = {f.name: getattr(trace, f.name) for f in fields(Trace) if f.name not in EVENTS}
-    events = {name: [asdict(event) for event in getattr(trace, name)] for name in EVENTS[:2]}
-    rules = [
-        {"name": rule.name, "title": rule.title, "lossless": rule.lossless}
-        for rule in RULES.values()
-    ]
-    return {"trace": header | events, "rules": rules}
+    happened = {name: [asdict(one) for one in getattr(trace, name)] for name in SHOWN}
+    return {"trace": header | happened, "rules": [*map(_rule, RULES.values())]}
+
+
+def _rule(rule: Rule) -> Json:
+    tolerance = rule.tolerance and asdict(rule.tolerance)
+    return {
+        "name": rule.name,
+        "title": rule.title,
+        "lossless": rule.lossless,
+        "tolerance": tolerance,
+    }
 
 
 def step_json(step: Step, num_codebooks: int) -> Json:
