@@ -1,6 +1,7 @@
 """The routes of the Learn tab."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def build_routes(
         Route(f"{base}/machine", routes.machine),
         Route(f"{base}/sounds/{{name}}", routes.sound),
         Route(f"{base}/recordings/{{id}}", polite(routes.recording)),
-        Route(f"{base}/recordings/{{id}}/rounds/{{round}}", polite(routes.step)),
+        Route(f"{base}/recordings/{{id}}/rounds/{{round}}", polite(apart(routes.step))),
         Route(f"{base}/recordings/{{id}}/rounds/{{round}}/{{name}}.wav", polite(routes.idea)),
     ]
 
@@ -61,6 +62,16 @@ def polite(answer: Answer) -> Answer:
             return PlainTextResponse(str(refused), refused.status)
         except ForespeakError as error:
             return PlainTextResponse(str(error), 400)
+
+    return answered
+
+
+def apart(answer: Answer) -> Answer:
+    """The same in a thread that ends with it, for what uses PyTorch: `Runs.start` tells why."""
+
+    def answered(request: Request) -> Response:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(answer, request).result()
 
     return answered
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import threading
 import wave
 from io import BytesIO
 
@@ -10,6 +11,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from app.learn import routes as module
 from app.learn.recordings import Recordings
 from app.learn.routes import build_routes
 from app.page import build_page
@@ -138,6 +140,15 @@ class TestStep:
             assert told["draft_tokens"] == told["drafted_as"] == list(step.draft_tokens)
             assert told["is_recorded"] is told["same_draft"] is True
             assert told["cache"] == list(step.cache)
+
+    def test_its_thread_ends_with_it(self, client, monkeypatch):
+        """Or PyTorch's helpers of that thread would be in the way of whoever speaks."""
+        used = []
+        monkeypatch.setattr(
+            module, "view", lambda *a: used.append(threading.current_thread()) or view(*a)
+        )
+        assert client.get(STEP.format(0)).status_code == 200
+        assert not used[0].is_alive()
 
     def test_the_residual(self, client, recording):
         told = [client.get(STEP.format(n)).json() for n in range(len(recording.trace.rounds))]
