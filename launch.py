@@ -48,6 +48,16 @@ def page(
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     voice: VoiceName = "joe",
     device: Device = "auto",
+    tests: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of listening tests and votes.", show_default="the user's data folder"
+        ),
+    ] = None,
+    password: Annotated[
+        str | None,
+        typer.Option(help="Ask everybody for this password.", show_default="none"),
+    ] = None,
 ) -> None:
     """See and hear speculative decoding make speech synthesis faster.
 
@@ -57,7 +67,7 @@ def page(
         return
     from app.serve import serve
 
-    serve(host, port, browser, voice, device)
+    serve(host, port, browser, voice, device, tests, password)
 
 
 @cli.command()

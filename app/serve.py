@@ -1,15 +1,20 @@
 """Opens the page: a port, a server on this computer, and the engine loading meanwhile."""
 
 import errno
+import ipaddress
 import os
 import socket
+import sys
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import gradio as gr
+from starlette.middleware import Middleware
 
 from app.page import ASSETS, Page, build_page
+from app.password import Password
 from app.studio import Studio
 from core.engine import Engine, find_voice, leave_a_core, pick_device
 from core.errors import ForespeakError
@@ -20,18 +25,40 @@ LARGEST_UPLOAD = "64mb"  # a trace of ten minutes with its sound is half of that
 INTERRUPTED = 130  # what a shell expects of a command that Ctrl-C ended
 SYSTEM_FONTS = ["system-ui", "sans-serif"]
 MONO_FONTS = ["ui-monospace", "monospace"]
+ANYWHERE = "192.0.2.1"  # an address of documentation: nobody is there, and nothing is sent
+OPEN_TO_ALL = (
+    "Everybody on the network can use this page: --password WORD asks them for a password."
+)
 
 
-def serve(host: str, port: int | None, browser: bool, voice: str, device: str) -> None:
-    """Serve the page until interrupted. Raises for a wrong voice, device, host or port."""
+def serve(
+    host: str,
+    port: int | None,
+    browser: bool,
+    voice: str,
+    device: str,
+    tests: Path | None,
+    password: str | None,
+) -> None:
+    """Serve the page until interrupted. Raises for what is wrong with any of these.
+
+    tests: the folder of listening tests, by default one of the user's.
+    """
     find_voice(voice)
     pick_device(device)
+    check_sharing(tests, password)
+    port = pick_port(host, port)
+    lan = network_address(host, port)
     leave_a_core()
     studio = Studio(lambda name: Engine.load(name, device))
-    page = build_page(studio, voice)
-    url = start(page, host, pick_port(host, port), browser)
+    page = build_page(studio, voice, tests=tests, lan=lan)
+    url = start(page, host, port, browser, password)
     try:
         print(f"Forespeak is at {url}  (Ctrl-C stops it)", flush=True)
+        if lan:
+            print(f"On the local network: {lan}", flush=True)
+        if not (password or is_loopback(host)):
+            print(OPEN_TO_ALL, file=sys.stderr, flush=True)
         threading.Thread(target=_load_early, args=(studio, voice), daemon=True).start()
         while True:
             time.sleep(1)  # an untimed wait for a lock or event ignores Ctrl-C on Windows
@@ -41,8 +68,11 @@ def serve(host: str, port: int | None, browser: bool, voice: str, device: str) -
         os._exit(INTERRUPTED)
 
 
-def start(page: Page, host: str, port: int, browser: bool = False) -> str:
+def start(
+    page: Page, host: str, port: int, browser: bool = False, password: str | None = None
+) -> str:
     """Start serving and return the page's address; raises ForespeakError if the port is taken."""
+    gate = [Middleware(Password, password=password)] if password else []
     # Gradio asks its own server whether it is there; a proxy must not answer in its place.
     for name in ("NO_PROXY", "no_proxy"):
         os.environ[name] = ",".join(filter(None, (os.environ.get(name), "localhost", host)))
@@ -58,7 +88,7 @@ def start(page: Page, host: str, port: int, browser: bool = False) -> str:
             strict_cors=True,
             run_history=False,
             max_file_size=LARGEST_UPLOAD,
-            app_kwargs={"routes": page.routes},
+            app_kwargs={"routes": page.routes, "middleware": gate},
             footer_links=["api"],
             css_paths=[ASSETS / f"{sheet}.css" for sheet in ("page", "listen", "learn")],
             theme=gr.themes.Base(font=SYSTEM_FONTS, font_mono=MONO_FONTS),
@@ -80,6 +110,42 @@ def pick_port(host: str, port: int | None) -> int:
         if _is_free(host, candidate):
             return candidate
     raise ForespeakError(f"No port from {DEFAULT_PORT} on is free: choose one with --port.")
+
+
+def check_sharing(tests: Path | None, password: str | None) -> None:
+    """Raise where the folder of tests is none, or the password is empty."""
+    if tests and tests.exists() and not tests.is_dir():
+        raise ForespeakError(f"{tests} is no folder: choose another with --tests.")
+    if password is not None and not password.strip():
+        raise ForespeakError("The password is empty: give --password a word.")
+
+
+def network_address(host: str, port: int) -> str | None:
+    """The page's address for other computers on the local network; None if they have none."""
+    if is_loopback(host):
+        return None
+    with suppress(ValueError):
+        if ipaddress.ip_address(host).is_unspecified:
+            host = _own_address()
+    if not host or is_loopback(host):
+        return None
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this computer can reach it."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _own_address() -> str:
+    """This computer's address on its network; empty without one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect((ANYWHERE, 9))
+        return probe.getsockname()[0]
+    return ""
 
 
 def _is_free(host: str, port: int) -> bool:
