@@ -5,6 +5,7 @@ import { Picture } from "./picture.js";
 
 const SLOT = 2.8; // width of an entry's slot, in heights of the type
 const TAIL = 0.14; // part of the width that the compressed entries get
+const NARROWEST = 5.5; // of that part, in heights of the type: their number stands below it
 const TOP = 2.6; // heights of the type above the bars: for a mark and a number
 const BOTTOM = 1.6; // and below them: for the entry's name
 const PALE = 0.3; // opacity of what a shade leaves out
@@ -43,8 +44,8 @@ export function layout(series, order, width, type) {
   const names = Object.keys(series);
   const fits = Math.floor(width / (SLOT * type));
   const all = order.length <= fits;
-  const wide = all ? order.length : Math.floor((width * (1 - TAIL)) / (SLOT * type));
-  const tail = all ? 0 : width * TAIL;
+  const tail = all ? 0 : Math.max(width * TAIL, NARROWEST * type);
+  const wide = all ? order.length : Math.floor((width - tail) / (SLOT * type));
   const slot = Math.min((width - tail) / wide, 12 * type);
   const thin = tail / (order.length - wide);
   const bars = order.flatMap((entry, place) => {
@@ -183,5 +184,9 @@ function drawMark(context, style, { bars }, { entry, text }, floor, rise, taken)
   let y = top - 1.3 * type;
   while (taken.some((box) => Math.abs(box.y - y) < 1.2 * type && x < box.end && box.x < x + room)) y -= 1.3 * type;
   taken.push({ x, end: x + room + type, y });
+  context.strokeStyle = colours.ground;
+  context.lineWidth = 0.3 * type;
+  context.lineJoin = "round";
+  context.strokeText(text, x, y);
   context.fillText(text, x, y);
 }

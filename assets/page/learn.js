@@ -39,7 +39,7 @@ class Learn {
     this.body = h("div", { class: "pages" });
     this.keys = new Keys(root, this, () => this.session.stop(), KEYS);
     const nav = h("nav", { "aria-label": "Chapters" }, this.list);
-    const side = h("div", { class: "side" }, nav, this.#pager());
+    const side = h("div", { class: "side" }, this.#pager(), nav);
     root.append(this.status.element, side, this.body, this.steps.whatIf.element);
     this.session = new Session(page, this);
     // Chapters are asked for when the tab is first looked at.
@@ -177,7 +177,10 @@ class Learn {
 
   async #print() {
     await Promise.all(this.chapters.map((chapter) => chapter.open()));
+    this.root.classList.add("paper");
+    await frames(2); // figures draw themselves anew as wide as the paper
     window.print();
+    this.root.classList.remove("paper");
   }
 
   // Only the lesson is printed, and paper is white: what is drawn follows the theme at once.
@@ -203,6 +206,10 @@ class Learn {
 function recordingsOf(chapters) {
   const named = chapters.flatMap(({ blocks }) => blocks.map(({ options }) => options?.recording));
   return [...new Set(named.filter(Boolean))];
+}
+
+async function frames(count) {
+  for (let i = 0; i < count; i++) await new Promise(requestAnimationFrame);
 }
 
 function clamp(value, least, most) {

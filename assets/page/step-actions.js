@@ -1,6 +1,7 @@
 // A round as actions, one after the other, and what each of them is in words. Every number is the view's.
 
 import { share } from "./amounts.js";
+import { wordsOf } from "./step-rules.js";
 
 /** Which actions a chapter's figure goes through. */
 export const SHOWS = {
@@ -38,14 +39,15 @@ export function placeOf(action, actions) {
 }
 
 /** The state of each place of the round once an action is done; the last is what comes free. */
-export function statesAt(view, actions, index) {
+export function statesAt(view, actions, index, rule) {
   const done = actions.slice(0, index + 1);
   const has = (kind, row) => done.some((action) => action.kind === kind && action.row === row);
-  const over = done.some(({ kind, row }) => kind === "test" && !view.rows[row].accepted);
+  const last = view.rows.length - 1;
+  const judged = (row) => has("test", wordsOf(rule).together ? last : row);
   const states = view.draft_tokens.map((_, row) => {
     if (has("corrected", row)) return "corrected";
-    if (has("test", row)) return view.rows[row].accepted ? "accepted" : "rejected";
-    if (over) return "discarded";
+    if (row < view.accepted && judged(row)) return "accepted";
+    if (row >= view.accepted && judged(view.accepted)) return row === view.accepted ? "rejected" : "discarded";
     return has("draft", row) ? "drafted" : "open";
   });
   const free = done.find(({ kind }) => kind === "bonus" || kind === "plain");
@@ -60,13 +62,10 @@ export function tell(view, { kind, row }, rule) {
   return WORDS[kind](view, row, rule);
 }
 
-/** How a rule comes to the chance of acceptance, where that is one short formula. */
-export const CHANCES = { lossless: "min(1, p/q)" };
-
 const WORDS = {
   draft: (view, row) => [
     `The draft guesses token ${view.draft_tokens[row]}.`,
-    `Guess ${row + 1} of ${view.draft_tokens.length}, for codebook ${view.codebooks[row] + 1}. The small ` +
+    `Guess ${row + 1} of ${view.draft_tokens.length}, for codebook ${view.codebooks[row]}. The small ` +
       "model gives each entry of the codebook a probability q and draws one: " +
       `q of ${view.draft_tokens[row]} is ${share(view.q[row][view.draft_tokens[row]])}.`,
   ],
@@ -78,24 +77,26 @@ const WORDS = {
             "more. What p and q share is in full colour: that part of the guesses stands.",
         ]
       : ["The target makes one pass.", "Nothing was drafted: it gives p for the next place alone."],
-  test: (view, row, rule) => [
-    `Token ${view.rows[row].token} is ${view.rows[row].accepted ? "accepted" : "rejected"}.`,
-    `${test(view.rows[row], rule)}${view.rows[row].accepted ? "" : fate(view, row)}`,
-  ],
-  residual: () => [
-    "What the draft says too seldom is left.",
-    "In full colour: what p has above q. In yellow: this alone, scaled up to 1. It is called the residual. " +
-      "The place is drawn again from it, which makes up exactly for what the draft says too often.",
-  ],
+  test: (view, row, rule) =>
+    wordsOf(rule).together
+      ? [`Guesses 1 to ${row + 1}: ${passes(view.rows[row]) ? "passed" : "not passed"}.`, together(view, row)]
+      : [
+          `Token ${view.rows[row].token} is ${view.rows[row].accepted ? "accepted" : "rejected"}.`,
+          `${test(view.rows[row], rule)}${view.rows[row].accepted ? "" : fate(view, row)}`,
+        ],
+  residual: (view, row, rule) => {
+    const { headline, reason, so } = wordsOf(rule);
+    return [headline, `${reason}${so}`];
+  },
   corrected: (view, row) => [
-    `The target says ${view.next_token} instead of ${view.rows[row].token}.`,
+    `The target says ${view.next_token} instead of ${view.draft_tokens[row]}.`,
     view.residual
-      ? `Drawn from the residual. Under the target itself p of ${view.next_token} is ${share(view.next_prob)}.`
+      ? `Drawn from what is in yellow. Under the target itself p of ${view.next_token} is ${share(view.next_prob)}.`
       : `The target's own draw takes the guess's place; its p is ${share(view.next_prob)}.`,
   ],
   bonus: (view, row) => [
     `Every guess stood, so one token more comes free: ${view.next_token}.`,
-    `The same pass gave p for the next place, too (codebook ${view.codebooks[row] + 1}). The token is drawn from it; ` +
+    `The same pass gave p for the next place, too (codebook ${view.codebooks[row]}). The token is drawn from it; ` +
       `its p is ${share(view.next_prob)}.`,
   ],
   plain: (view) => [
@@ -119,9 +120,20 @@ function test({ token, accept, draw, accepted, own }, rule) {
     const drawn = `With this place's random numbers the target draws ${own} itself`;
     return accepted ? `${drawn}: the same.` : `${drawn}, not ${token}.`;
   }
-  const chance = `It is accepted with probability ${CHANCES[rule] ? `${CHANCES[rule]} = ` : ""}${share(accept)}.`;
-  if (draw == null) return chance;
+  const chance = `It is accepted with probability ${wordsOf(rule).chance} = ${share(accept)}.`;
   return `${chance} The number drawn is ${share(draw)}: ${draw < accept ? "below" : "not below"} that.`;
+}
+
+function passes({ draw, accept }) {
+  return draw < accept;
+}
+
+/** Of a rule that tests all guesses before any is accepted. */
+function together({ rows, accepted }, row) {
+  const { draw, accept } = rows[row];
+  const tested = `They pass with probability ${share(accept)}; the number drawn is ${share(draw)}.`;
+  if (row < rows.length - 1) return `${tested} The last test that is passed decides how many stand.`;
+  return `${tested} So ${accepted === 0 ? "none stands" : `the first ${accepted} stand`}.`;
 }
 
 function fate({ draft_tokens: { length } }, row) {

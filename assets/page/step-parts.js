@@ -2,7 +2,7 @@
 
 import { share } from "./amounts.js";
 import { h } from "./dom.js";
-import { CHANCES } from "./step-actions.js";
+import { wordsOf } from "./step-rules.js";
 
 // What a state looks like besides its colour.
 const SIGNS = {
@@ -15,7 +15,7 @@ const SIGNS = {
   bonus: "◆",
   plain: "■",
 };
-const NAMES = { q: "q: the draft", p: "p: the target", residual: "residual: that alone, scaled to 1" };
+const NAMES = { q: "q: the draft", p: "p: the target", residual: "what is drawn from" };
 
 
 /** A button per place of the round, which looks at it. */
@@ -29,7 +29,7 @@ export function chips(view, states, looked, look) {
       { type: "button", class: `chip ${state}`, disabled: !known, onclick: () => look(row) },
       h("span", { class: "place" }, drafted == null ? "free" : `guess ${row + 1}`),
       h("span", { class: "token" }, `${SIGNS[state]}\uFE0E `, known ? token : ""),
-      h("span", { class: "place" }, state === "corrected" ? h("s", {}, drafted) : `codebook ${view.codebooks[row] + 1}`),
+      h("span", { class: "place" }, state === "corrected" ? h("s", {}, drafted) : `codebook ${view.codebooks[row]}`),
     );
     chip.setAttribute("aria-label", known ? `Token ${token}, ${state}` : "Not there yet");
     chip.setAttribute("aria-current", row === looked);
@@ -53,20 +53,20 @@ export function key(names, shade, overlap) {
 }
 
 /** From 0 to 1: what is accepted, and where the drawn number fell. */
-export function acceptLine({ token, accept, draw, accepted, own }, rule) {
+export function acceptLine({ token, accept, draw, own }, rule) {
+  const passed = draw < accept;
   if (own != null) return [h("p", { class: "own" }, `the target's own: ${own}`, h("b", {}, own === token ? " = " : " ≠ "), `the guess: ${token}`)];
-  if (accept == null || draw == null) return [];
-  const label = `Accepted below ${share(accept)}; drawn ${share(draw)}: ${accepted ? "accepted" : "rejected"}`;
+  const label = `Passed below ${share(accept)}; drawn ${share(draw)}: ${passed ? "passed" : "not passed"}`;
   return [
     h(
       "div",
-      { class: `line ${accepted ? "accepted" : "rejected"}`, role: "img", "aria-label": label },
+      { class: `line ${passed ? "passed" : "failed"}`, role: "img", "aria-label": label },
       h("span", { class: "end" }, "0"),
       h(
         "span",
         { class: "track" },
         h("span", { class: "fill", style: `width: ${100 * accept}%` }),
-        pointer("limit", accept, `${CHANCES[rule] ?? "chance"} = ${share(accept)}`),
+        pointer("limit", accept, `${wordsOf(rule).chance} = ${share(accept)}`),
         pointer("needle", draw, `drawn ${share(draw)}`),
       ),
       h("span", { class: "end" }, "1"),

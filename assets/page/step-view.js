@@ -4,6 +4,7 @@ import { share } from "./amounts.js";
 import { Bars, largestFirst } from "./bars.js";
 import { h } from "./dom.js";
 import { actionsOf, statesAt, tell } from "./step-actions.js";
+import { wordsOf } from "./step-rules.js";
 import { acceptLine, cacheStrip, chips, key } from "./step-parts.js";
 
 export class StepView {
@@ -30,7 +31,7 @@ export class StepView {
   show(view, index, rule) {
     const actions = actionsOf(view);
     Object.assign(this, { view, rule, action: actions[index] });
-    this.states = statesAt(view, actions, index);
+    this.states = statesAt(view, actions, index, rule);
     const [headline, reason] = tell(view, this.action, rule);
     this.headline.textContent = headline;
     this.reason.textContent = reason;
@@ -46,7 +47,7 @@ export class StepView {
     const shown = seriesAt(view, row, asked);
     const here = row === action.row;
     const residual = here && ["residual", "corrected"].includes(action.kind) && view.residual;
-    const shade = Object.keys(shown).length < 2 ? undefined : residual ? "excess" : "common";
+    const shade = Object.keys(shown).length < 2 ? undefined : residual && wordsOf(this.rule).excess ? "excess" : "common";
     const order = largestFirst(...Object.values(shown));
     this.key.replaceChildren(...key([...Object.keys(shown), residual && "residual"].filter(Boolean), shade, view.rows[row]?.overlap));
     this.bars.element.hidden = action.kind === "rollback" && here;

@@ -12,7 +12,10 @@ export class WhatIf {
     this.settings = {}; // those that differ from the run's
     this.temperature = this.#slider("temperature", "Temperature", 2, 0);
     this.topP = this.#slider("top_p", "Top-p", 1, 0.05);
-    this.rules = h("select", { "aria-label": "Rule", onchange: () => this.#set("rule", this.rules.value) });
+    this.rules = h("select", { "aria-label": "Rule", onchange: () => this.#choose(this.rules.value) });
+    this.tolerance = this.#slider("tolerance", "Tolerance", 1, 0);
+    this.letter = h("span", {});
+    this.tolerant = h("label", {}, this.letter, this.tolerance.output, this.tolerance.input);
     this.note = h("p", { class: "note", role: "status" });
     this.again = button("again", "As recorded", "Settings as recorded", () => {
       this.reset();
@@ -25,6 +28,7 @@ export class WhatIf {
       h("label", {}, "Temperature", this.temperature.output, this.temperature.input),
       h("label", {}, "Top-p", this.topP.output, this.topP.input),
       h("label", {}, "Rule", this.rules),
+      this.tolerant,
       this.again,
       this.note,
     );
@@ -32,8 +36,9 @@ export class WhatIf {
 
   /** The settings of a run, which the controls begin with. */
   begin(trace, rules) {
-    this.recorded = { temperature: trace.temperature, top_p: trace.top_p, rule: trace.rule };
-    this.lossless = new Map(rules.map(({ name, lossless }) => [name, lossless]));
+    const { temperature, top_p, rule, tolerance } = trace;
+    this.recorded = { temperature, top_p, rule, tolerance };
+    this.known = new Map(rules.map((each) => [each.name, each]));
     const titles = rules.map(({ name, title, lossless }) =>
       h("option", { value: name }, lossless ? title : `${title} (not lossless)`));
     this.rules.replaceChildren(...titles);
@@ -56,7 +61,7 @@ export class WhatIf {
     const parts = [
       "Decided anew from the recorded logits.",
       same ? "" : "The draft would have guessed other tokens: the recorded ones are tested.",
-      this.lossless.get(this.rule) ? "" : "This rule is not lossless.",
+      this.known.get(this.rule).lossless ? "" : "This rule is not lossless.",
     ];
     this.note.textContent = recorded ? AS_IT_WAS : parts.filter(Boolean).join(" ");
     this.note.dataset.changed = !recorded;
@@ -66,6 +71,12 @@ export class WhatIf {
     const input = slider(name, label, { max, step: 0.05, value: max }, (value) => this.#set(name, value));
     input.min = min;
     return { input, output: h("output", {}) };
+  }
+
+  /** A tolerance belongs to one rule. */
+  #choose(rule) {
+    delete this.settings.tolerance;
+    this.#set("rule", rule);
   }
 
   #set(name, value) {
@@ -82,6 +93,19 @@ export class WhatIf {
     this.topP.input.value = topP;
     this.topP.output.textContent = topP.toFixed(2);
     this.rules.value = this.rule;
+    this.#showTolerance();
     this.again.disabled = !Object.keys(this.settings).length;
+  }
+
+  #showTolerance() {
+    const tolerance = this.known.get(this.rule).tolerance;
+    this.tolerant.hidden = !tolerance;
+    if (!tolerance) return;
+    const { letter, value: usual, least, most } = tolerance;
+    const recorded = this.rule === this.recorded.rule ? this.recorded.tolerance : null;
+    const value = this.settings.tolerance ?? recorded ?? usual;
+    Object.assign(this.tolerance.input, { min: least, max: most, step: (most - least) / 100, value });
+    this.letter.textContent = `Tolerance, ${letter}`;
+    this.tolerance.output.textContent = value.toFixed(2);
   }
 }
