@@ -1,11 +1,11 @@
 // min(1, p/q): a guess is tested with a drawn number.
 
 import { h } from "./dom.js";
-import { dice, symbolAt } from "./figure-dice.js";
-import { acceptRatios, alphaOf, overlaps } from "./figure-math.js";
-import { Pair } from "./figure-pair.js";
-import { button, named, names, percent, says, table } from "./figure-parts.js";
-import { box, Drawing, hatched, line, text } from "./figure-svg.js";
+import { dice, symbolAt } from "./fig-dice.js";
+import { acceptRatios, alphaOf, overlaps } from "./fig-math.js";
+import { Pair } from "./fig-pair.js";
+import { button, named, names, percent, says, table } from "./fig-parts.js";
+import { box, Drawing, hatched, line, text } from "./fig-svg.js";
 
 const HEIGHT = 92;
 const BAR = { top: 34, height: 30 };
@@ -25,7 +25,7 @@ class Accept {
     this.pair = new Pair(options, "overlap", () => this.#changed());
     this.random = dice(options.seed ?? 1);
     this.number = new Drawing((width) => this.#drawNumber(width));
-    this.numbers = h("div", {});
+    this.numbers = h("div", { class: "fig-tables" });
     this.said = says();
     named(element, "The accept test on a few symbols");
     element.append(
@@ -81,8 +81,9 @@ class Accept {
     if (!this.#last) return "";
     const { drafted, u } = this.#last;
     const name = names(ratios)[drafted];
-    const stands = u < ratios[drafted];
-    return `The draft said ${name}. The number ${u.toFixed(2)} is ${stands ? "below" : "not below"} ${ratios[drafted].toFixed(2)}: ${stands ? "accepted" : "rejected"}.`;
+    const limit = ratios[drafted].toFixed(2);
+    const test = u < ratios[drafted] ? `below ${limit}: accepted` : `not below ${limit}: rejected`;
+    return `The draft said ${name}. The number ${u.toFixed(2)} is ${test}.`;
   }
 
   #tally(alpha) {
@@ -97,18 +98,29 @@ class Accept {
     const at = (u) => 10 + u * (width - 20);
     const { top, height } = BAR;
     const below = top + height + 20;
-    const ends = [0, 1].map((u) => text(at(u), below, String(u), { anchor: u ? "end" : "start", kind: "fig-muted" }));
+    const ends = [0, 1].map((u) =>
+      text(at(u), below, String(u), { anchor: u ? "end" : "start", kind: "fig-muted" }),
+    );
     if (!this.#last) {
-      const empty = "Draft a token: the number that tests it is drawn here.";
+      const empty = "Draft a token to test it.";
       const words = text(width / 2, top + 20, empty, { anchor: "middle", kind: "fig-muted" });
-      return { height: HEIGHT, label: empty, nodes: [box(at(0), top, at(1) - at(0), height, "fig-empty"), words, ends] };
+      return {
+        height: HEIGHT,
+        label: empty,
+        nodes: [box(at(0), top, at(1) - at(0), height, "fig-empty"), words, ends],
+      };
     }
     const { drafted, u } = this.#last;
     const limit = acceptRatios(p, q)[drafted];
     const stands = u < limit;
     const split = at(limit);
     const inside = (from, to, words) =>
-      to - from > 9 * words.length ? text((from + to) / 2, top + 20, words, { anchor: "middle", kind: words === "accept" ? "fig-on" : "" }) : null;
+      to - from > 9 * words.length
+        ? text((from + to) / 2, top + 20, words, {
+            anchor: "middle",
+            kind: words === "accept" ? "fig-on" : "",
+          })
+        : null;
     return {
       height: HEIGHT,
       label: `Numbers below ${limit.toFixed(2)} accept ${names(p)[drafted]}; ${u.toFixed(2)} was drawn.`,
@@ -118,12 +130,19 @@ class Accept {
         inside(at(0), split, "accept"),
         inside(split, at(1), "reject"),
         ends,
-        limit > 0.08 && limit < 0.92 && text(split, below, `p/q = ${limit.toFixed(2)}`, { anchor: "middle", kind: "fig-strong" }),
+        limit > 0.08 &&
+          limit < 0.92 &&
+          text(split, below, `p/q = ${limit.toFixed(2)}`, { anchor: "middle", kind: "fig-strong" }),
         line(at(u), top - 8, at(u), top + height + 6, "fig-needle"),
-        text(Math.min(Math.max(at(u), 80), width - 80), top - 14, `drawn: ${u.toFixed(2)}, ${stands ? "accepted" : "rejected"}`, {
-          anchor: "middle",
-          kind: "fig-strong",
-        }),
+        text(
+          Math.min(Math.max(at(u), 80), width - 80),
+          top - 14,
+          `drawn: ${u.toFixed(2)}, ${stands ? "accepted" : "rejected"}`,
+          {
+            anchor: "middle",
+            kind: "fig-strong",
+          },
+        ),
       ],
     };
   }

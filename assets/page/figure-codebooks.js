@@ -1,8 +1,8 @@
 // A sentence from its first codebook alone, from two, and so on: seen as tokens, and heard.
 
 import { h } from "./dom.js";
-import { animate, button, choice, named, says } from "./figure-parts.js";
-import { box, Drawing, line, text } from "./figure-svg.js";
+import { animate, button, choice, named, says } from "./fig-parts.js";
+import { box, Drawing, line, text } from "./fig-svg.js";
 import { ask } from "./lesson.js";
 import { claim, onOtherClaim } from "./session.js";
 import { createContext, latency } from "./sound.js";
@@ -28,7 +28,10 @@ class Codebooks {
   constructor(element, trace, lesson) {
     Object.assign(this, { element, trace, lesson });
     this.Q = trace.num_codebooks;
-    this.tokens = trace.rounds.flatMap(({ draft_tokens: drafted, accepted, next_token: next }) => [...drafted.slice(0, accepted), next]);
+    this.tokens = trace.rounds.flatMap(({ draft_tokens: drafted, accepted, next_token: next }) => [
+      ...drafted.slice(0, accepted),
+      next,
+    ]);
     this.frames = Math.ceil(this.tokens.length / this.Q);
     this.seconds = this.frames / trace.frame_rate;
     this.count = 1;
@@ -39,7 +42,12 @@ class Codebooks {
     const counts = Array.from({ length: this.Q }, (_, i) => ({ value: `${i + 1}`, label: `${i + 1}` }));
     named(element, "A sentence by its codebooks");
     element.append(
-      h("div", { class: "fig-buttons" }, choice("Codebooks", counts, (count) => this.#choose(Number(count))), this.play),
+      h(
+        "div",
+        { class: "fig-buttons" },
+        choice("Codebooks", counts, (count) => this.#choose(Number(count))),
+        this.play,
+      ),
       this.fault,
       this.drawing.element,
       this.said,
@@ -51,10 +59,13 @@ class Codebooks {
   /** Switches at once, also in the middle of the sound. */
   #choose(count) {
     this.count = count;
-    this.#gains.forEach((gain, i) => gain.gain.setTargetAtTime(i + 1 === count ? 1 : 0, this.#context.currentTime, FADE / 3));
+    this.#gains.forEach((gain, i) =>
+      gain.gain.setTargetAtTime(i + 1 === count ? 1 : 0, this.#context.currentTime, FADE / 3),
+    );
     this.drawing.redraw();
     const rate = (this.trace.frame_rate * count).toFixed(0);
-    this.said.textContent = `${count} of ${this.Q} codebooks: ${rate} tokens for each second of sound. “${this.trace.sentences[0].text}”`;
+    const [{ text: sentence }] = this.trace.sentences;
+    this.said.textContent = `${count} of ${this.Q} codebooks: ${rate} tokens a second. “${sentence}”`;
   }
 
   async #start() {
@@ -125,7 +136,9 @@ class Codebooks {
     const x = gutter + (at === null ? 0 : Math.min(1, at / this.seconds) * (width - gutter));
     const bottom = ABOVE + this.Q * ROW;
     const nodes = [
-      text(gutter, 16, `${this.frames} frames of ${(1000 / this.trace.frame_rate).toFixed(0)} ms`, { kind: "fig-muted" }),
+      text(gutter, 16, `${this.frames} frames of ${(1000 / this.trace.frame_rate).toFixed(0)} ms`, {
+        kind: "fig-muted",
+      }),
       Array.from({ length: this.Q }, (_, q) => this.#row(q, gutter, cell)),
       at !== null && line(x, ABOVE - 4, x, bottom + 4, "fig-needle"),
     ];
@@ -136,15 +149,24 @@ class Codebooks {
   #row(q, gutter, cell) {
     const used = q < this.count;
     const top = ABOVE + q * ROW;
-    const name = gutter === GUTTER ? `codebook ${q}` : `${q}`;
+    const name = gutter === GUTTER ? `codebook ${q + 1}` : `${q + 1}`;
     const cells = Array.from({ length: this.frames }, (_, frame) => {
       const token = this.tokens[frame * this.Q + q];
       const x = gutter + frame * cell;
-      return token === undefined ? null : [
-        box(x + 0.5, top + 2, Math.max(1, cell - 1), ROW - 4, used ? "fig-accepted" : "fig-empty"),
-        cell >= ROOM_FOR_NUMBERS && text(x + cell / 2, top + 20, String(token), { anchor: "middle", kind: used ? "fig-on fig-small" : "fig-muted fig-small" }),
-      ];
+      return token === undefined
+        ? null
+        : [
+            box(x + 0.5, top + 2, Math.max(1, cell - 1), ROW - 4, used ? "fig-accepted" : "fig-empty"),
+            cell >= ROOM_FOR_NUMBERS &&
+              text(x + cell / 2, top + 20, String(token), {
+                anchor: "middle",
+                kind: used ? "fig-on fig-small" : "fig-muted fig-small",
+              }),
+          ];
     });
-    return [text(gutter - 8, top + 20, name, { anchor: "end", kind: used ? "fig-strong" : "fig-muted" }), cells];
+    return [
+      text(gutter - 8, top + 20, name, { anchor: "end", kind: used ? "fig-strong" : "fig-muted" }),
+      cells,
+    ];
   }
 }

@@ -2,11 +2,12 @@
 // speculative decoding. Widths are the seconds that were measured.
 
 import { h } from "./dom.js";
-import { animate, button, calm, named, says, slider } from "./figure-parts.js";
-import { box, Drawing, line, s, text } from "./figure-svg.js";
+import { animate, button, calm, named, says, slider } from "./fig-parts.js";
+import { box, Drawing, line, s, text } from "./fig-svg.js";
 
 const TOKENS = 24; // of the baseline, that the time axis has room for
 const SLOWER = 30; // times, when played
+const ROOMY = 560; // px, from which titles say more
 const [LEFT, RIGHT, AXIS] = [4, 12, 34];
 const [TITLE, PASS, TOKEN, GAP] = [24, 26, 9, 2];
 
@@ -18,7 +19,11 @@ export async function mount(element, options, lesson) {
   const { recording = "example", baseline = "example-baseline", tokens = TOKENS, show = "both" } = options;
   const wanted = show === "baseline" ? [baseline] : [baseline, recording];
   const runs = await Promise.all(wanted.map((id) => lesson.recording(id)));
-  new Passes(element, runs.map(({ trace }) => lane(trace)), tokens);
+  new Passes(
+    element,
+    runs.map(({ trace }) => lane(trace)),
+    tokens,
+  );
 }
 
 /** A run as passes: {title, rate, passes: [{from, drafted, to, kinds}]}, times in seconds. */
@@ -33,8 +38,10 @@ function lane({ gamma, rounds, num_codebooks: Q, frame_rate: frameRate }) {
     const last = !drafts ? "plain" : round.accepted < drafts ? "corrected" : "bonus";
     return { from, drafted, to: at, kinds: [...accepted, last] };
   });
-  const title = gamma ? `Speculative, γ ${gamma}: a draft, then one target pass` : "Baseline: one target pass for each token";
-  return { title, passes, tokensPerSecond: Q * frameRate, most: gamma + 1 };
+  const titles = gamma
+    ? { short: `Speculative, γ ${gamma}`, more: ": a draft, then one target pass" }
+    : { short: "Baseline", more: ": one target pass for each token" };
+  return { ...titles, passes, tokensPerSecond: Q * frameRate, most: gamma + 1 };
 }
 
 class Passes {
@@ -100,7 +107,8 @@ class Passes {
     const [plain, fast] = this.lanes.map((each) => ({ ...each, ...upTo(each, this.now) }));
     const ms = `${(1000 * this.now).toFixed(0)} ms`;
     if (fast) return `After ${ms}: ${of(plain)} by the baseline, ${of(fast)} with a draft.`;
-    return `After ${ms}: ${of(plain)}, which is ${((1000 * plain.tokens) / plain.tokensPerSecond).toFixed(0)} ms of sound.`;
+    const sound = (1000 * plain.tokens) / plain.tokensPerSecond;
+    return `After ${ms}: ${of(plain)}, which is ${sound.toFixed(0)} ms of sound.`;
   }
 
   #draw(width) {
@@ -115,7 +123,10 @@ class Passes {
       line(x(this.now), 4, x(this.now), top, "fig-needle"),
       ticks(1000 * this.end, width).map((ms) => [
         line(x(ms / 1000), top, x(ms / 1000), top + 6, "fig-grid"),
-        text(x(ms / 1000), top + 22, `${ms} ms`, { anchor: anchorAt(x(ms / 1000), width), kind: "fig-muted" }),
+        text(x(ms / 1000), top + 22, `${ms} ms`, {
+          anchor: anchorAt(x(ms / 1000), width),
+          kind: "fig-muted",
+        }),
       ]),
     );
     return { height: top + AXIS, label: `Passes over time. ${this.#inWords()}`, nodes };
@@ -128,8 +139,8 @@ class Passes {
     const shown = each.passes.filter(({ from }) => from < Math.min(this.now, this.end));
     const until = (seconds) => x(Math.min(seconds, this.now));
     return [
-      text(LEFT, top + 16, each.title, { kind: "fig-strong" }),
-      width > 500 && text(width - RIGHT, top + 16, `${tokens} tokens`, { anchor: "end", kind: "fig-strong" }),
+      text(LEFT, top + 16, width > ROOMY ? each.short + each.more : each.short, { kind: "fig-strong" }),
+      text(width - RIGHT - 8, top + 16, `${tokens} tokens`, { anchor: "end", kind: "fig-strong" }),
       shown.map(({ from, drafted, to, kinds }) => [
         box(x(from), upper + PASS / 4, until(drafted) - x(from), (PASS * 3) / 4, "fig-draft"),
         box(x(drafted) + 0.5, upper, until(to) - x(drafted) - 1, PASS, "fig-pass"),
@@ -156,7 +167,8 @@ function token(right, bottom, kind) {
     const d = `M${x + middle},${y}L${x + TOKEN},${y + middle}L${x + middle},${y + TOKEN}L${x},${y + middle}Z`;
     return s("path", { d, class: "fig-bonus" });
   }
-  if (kind === "corrected") return s("circle", { cx: x + middle, cy: y + middle, r: middle - 1, class: "fig-corrected" });
+  if (kind === "corrected")
+    return s("circle", { cx: x + middle, cy: y + middle, r: middle - 1, class: "fig-corrected" });
   return s("rect", { x: x + 0.5, y: y + 1.5, width: TOKEN - 1, height: TOKEN - 3, class: "fig-plain" });
 }
 
@@ -177,5 +189,9 @@ function key(lanes) {
     entries.push(["fig-draft", "draft"], ["fig-plain", "baseline's token"], ["fig-accepted", "accepted"]);
     entries.push(["fig-corrected", "corrected"], ["fig-bonus", "bonus"]);
   }
-  return h("p", { class: "fig-key" }, entries.map(([kind, words]) => h("span", { class: kind }, words)));
+  return h(
+    "p",
+    { class: "fig-key" },
+    entries.map(([kind, words]) => h("span", { class: kind }, words)),
+  );
 }

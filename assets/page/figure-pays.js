@@ -1,10 +1,10 @@
 // Where speculative decoding is slower than the baseline: α across, c upwards.
 
-import { CostSliders, LONGEST } from "./figure-costs.js";
-import { bestGamma, speedup, tokensPerRound } from "./figure-math.js";
-import { named, says } from "./figure-parts.js";
-import { plot } from "./figure-plot.js";
-import { curve, Drawing, hatched, s, text } from "./figure-svg.js";
+import { CostSliders, LONGEST } from "./fig-costs.js";
+import { bestGamma, speedup, tokensPerRound } from "./fig-math.js";
+import { named, says } from "./fig-parts.js";
+import { plot } from "./fig-plot.js";
+import { curve, Drawing, hatched, s, text } from "./fig-svg.js";
 
 const HEIGHT = 320;
 const MOST = { alpha: 1, c: 1.2 };

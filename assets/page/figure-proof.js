@@ -2,14 +2,14 @@
 // counted over a hundred thousand rounds; beside it rules that look as good and are wrong.
 
 import { h } from "./dom.js";
-import { columns, stack } from "./figure-columns.js";
-import { dice } from "./figure-dice.js";
-import { Experiment } from "./figure-experiment.js";
-import { chanceDistance, distance, outcome, RULES } from "./figure-math.js";
-import { distributions } from "./figure-pair.js";
-import { animate, button, calm, choice, named, names, percent, says, table } from "./figure-parts.js";
-import { drawSettling } from "./figure-settling.js";
-import { Drawing, text } from "./figure-svg.js";
+import { columns, stack } from "./fig-columns.js";
+import { dice } from "./fig-dice.js";
+import { Experiment } from "./fig-experiment.js";
+import { chanceDistance, distance, outcome, RULES } from "./fig-math.js";
+import { distributions } from "./fig-pair.js";
+import { animate, button, calm, choice, named, names, percent, says, table } from "./fig-parts.js";
+import { drawSettling } from "./fig-settling.js";
+import { Drawing, text } from "./fig-svg.js";
 
 const RUNS = 100_000;
 const GROWTH = 0.035; // of the runs so far, at each frame: from single draws to thousands in seconds
@@ -37,27 +37,33 @@ class Proof {
     this.calculated = new Drawing((width) => this.#drawCalculated(width));
     this.counted = new Drawing((width) => this.#drawCounted(width));
     this.settling = new Drawing((width) => drawSettling(this.experiment, this.runs, width));
-    this.numbers = h("div", {});
+    this.countedTitle = h("p", { class: "fig-title" });
+    this.numbers = h("div", { class: "fig-tables" });
     this.formula = h("p", { class: "fig-formula" });
     this.said = says();
     this.start = button("", () => (this.#running ? this.#stop() : this.#go()));
     named(element, "Accept rules, calculated and counted");
     element.append(
-      choice("Rule", RULES.map(({ name, title }) => ({ value: name, label: title })), (name) => this.#choose(name)),
+      h("div", { class: "fig-buttons" }, this.#choice(), this.start),
       this.formula,
       key(),
       h(
         "div",
         { class: "fig-two" },
         h("div", {}, h("p", { class: "fig-title" }, "Calculated"), this.calculated.element),
-        h("div", {}, h("p", { class: "fig-title" }, "Counted"), this.counted.element),
+        h("div", {}, this.countedTitle, this.counted.element),
       ),
-      h("div", { class: "fig-buttons" }, this.start),
       this.said,
+      h("p", { class: "fig-title" }, "Distance from p (total variation); grey: by chance alone"),
       this.settling.element,
       this.numbers,
     );
     this.#choose(this.#rule.name);
+  }
+
+  #choice() {
+    const rules = RULES.map(({ name, title }) => ({ value: name, label: title }));
+    return choice("Rule", rules, (name) => this.#choose(name));
   }
 
   /** Shows what a rule must give, and forgets what was counted under another. */
@@ -105,6 +111,7 @@ class Proof {
   }
 
   #show() {
+    this.countedTitle.textContent = this.#counted();
     this.calculated.redraw();
     this.counted.redraw();
     this.settling.redraw();
@@ -117,8 +124,12 @@ class Proof {
     if (!experiment.runs) return this.#expected(outcome(p, q, this.#rule).out);
     const chance = chanceDistance(p, experiment.runs);
     const far = experiment.distance > BEYOND_CHANCE * chance;
-    const found = `After ${experiment.runs.toLocaleString("en")} tokens the histogram is ${percent(experiment.distance, 2)} away from p; chance alone makes about ${percent(chance, 2)}.`;
-    return `${found} ${far ? "It settled elsewhere: this is not the target's distribution." : "Nothing but chance is left: it settles on p."}`;
+    const away = `${percent(experiment.distance, 2)} away from p`;
+    const found = `After ${experiment.runs.toLocaleString("en")} tokens the histogram is ${away}`;
+    const end = far
+      ? "It settles elsewhere: this is not the target's distribution."
+      : "Nothing but chance is left: it settles on p.";
+    return `${found}; chance alone makes about ${percent(chance, 2)}. ${end}`;
   }
 
   #expected(out) {
@@ -130,7 +141,7 @@ class Proof {
   #table() {
     const { accepted, redrawn, out } = outcome(this.p, this.q, this.#rule);
     const counted = this.experiment.shares().out;
-    const head = ["", "accepted", "+ redrawn", "= comes out", "p, the target", "counted"];
+    const head = ["", "accepted", "+ redrawn", "= out", "p", "counted"];
     const rows = names(this.p).map((name, i) => [
       name,
       ...[accepted, redrawn, out, this.p].map((values) => percent(values[i], 1)),
@@ -145,11 +156,12 @@ class Proof {
   }
 
   #drawCounted(width) {
+    return this.#stacks(width, this.experiment.shares(), this.#counted(), 2);
+  }
+
+  #counted() {
     const { runs } = this.experiment;
-    const title = runs ? `Counted in ${runs.toLocaleString("en")} tokens` : "Nothing counted yet";
-    const drawn = this.#stacks(width, this.experiment.shares(), title, 2);
-    drawn.nodes.push(text(width - 4, 14, title, { anchor: "end", kind: "fig-strong" }));
-    return drawn;
+    return runs ? `Counted in ${runs.toLocaleString("en")} tokens` : "Nothing counted yet";
   }
 
   #stacks(width, { accepted, redrawn, out }, title, digits) {
@@ -159,7 +171,7 @@ class Proof {
       const words = percent(out[i], digits);
       return [
         stack(place, { accepted: accepted[i], redrawn: redrawn[i], p: this.p[i] }),
-        text(middle, place.y(share) - 7, words, { anchor: "middle", kind: "fig-value" }),
+        out[i] > 0 && text(middle, place.y(share) - 7, words, { anchor: "middle", kind: "fig-value" }),
       ];
     });
     const say = symbols.map((name, i) => `${name} ${percent(out[i], digits)}, p ${percent(this.p[i], 1)}`);

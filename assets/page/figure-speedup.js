@@ -1,10 +1,10 @@
 // The speed-up that α, γ, c and v predict, over γ.
 
-import { CostSliders, LONGEST } from "./figure-costs.js";
-import { bestGamma, roundCost, speedup, tokensPerRound } from "./figure-math.js";
-import { named, says } from "./figure-parts.js";
-import { plot } from "./figure-plot.js";
-import { curve, Drawing, line, s, text } from "./figure-svg.js";
+import { CostSliders, LONGEST } from "./fig-costs.js";
+import { bestGamma, roundCost, speedup, tokensPerRound } from "./fig-math.js";
+import { named, says } from "./fig-parts.js";
+import { plot } from "./fig-plot.js";
+import { curve, Drawing, line, s, text } from "./fig-svg.js";
 
 const HEIGHT = 300;
 const OTHERS = [0.5, 0.7, 0.8, 0.9]; // α of the pale curves
@@ -35,7 +35,13 @@ function draw({ costs, machine }, width) {
   const axes = plot({
     width,
     height: HEIGHT,
-    x: { label: "γ, guesses per round", from: 0, to: LONGEST, ticks: [0, 2, 4, 6, 8, 10, 12, 14, 16], words: String },
+    x: {
+      label: "γ, guesses per round",
+      from: 0,
+      to: LONGEST,
+      ticks: [0, 2, 4, 6, 8, 10, 12, 14, 16],
+      words: String,
+    },
     y: { label: "speed-up", from: 0, to: top, ticks: scale(top), words: (value) => `${value}×` },
   });
   const points = (values) => values.map((value, gamma) => [axes.x(gamma), axes.y(value)]);
@@ -75,16 +81,19 @@ function scale(top) {
 }
 
 function inWords({ costs, machine }) {
-  const tokens = tokensPerRound(costs.alpha, costs.gamma);
+  const tokens = tokensPerRound(costs.alpha, costs.gamma).toFixed(2);
   const gain = speedup(costs);
+  const than = `${gain < 1 ? "slower" : "faster"} than the baseline`;
   const best = bestGamma(costs, LONGEST);
   const words = [
-    `A round emits ${tokens.toFixed(2)} tokens on average and costs ${roundCost(costs).toFixed(2)} passes: ${gain.toFixed(2)}×, ${gain < 1 ? "slower than the baseline" : "faster than the baseline"}.`,
+    `A round emits ${tokens} tokens on average and costs ${roundCost(costs).toFixed(2)} passes:`,
+    `${gain.toFixed(2)}×, ${than}.`,
     best ? `The best γ here is ${best}: ${speedup({ ...costs, gamma: best }).toFixed(2)}×.` : "No γ makes this faster.",
   ];
   if (machine) {
     const { alpha, gamma, c } = machine;
-    words.push(`This machine measured α ${alpha.toFixed(2)} and c ${c.toFixed(2)}; with its γ ${gamma} that predicts ${speedup(machine).toFixed(2)}×.`);
+    words.push(`This machine measured α ${alpha.toFixed(2)} and c ${c.toFixed(2)};`);
+    words.push(`with its γ ${gamma} that predicts ${speedup(machine).toFixed(2)}×.`);
   }
   return words.join(" ");
 }

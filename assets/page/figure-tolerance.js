@@ -1,16 +1,17 @@
 // A tolerance β: what it gains in acceptance, and how far it takes the result from the target.
 
 import { h } from "./dom.js";
-import { columns, stack } from "./figure-columns.js";
-import { distance, outcome, roundCost, tokensPerRound, tolerant } from "./figure-math.js";
-import { distributions } from "./figure-pair.js";
-import { named, names, percent, says, slider, table } from "./figure-parts.js";
-import { plot } from "./figure-plot.js";
-import { curve, Drawing, s, text } from "./figure-svg.js";
+import { columns, stack } from "./fig-columns.js";
+import { distance, outcome, roundCost, tokensPerRound, tolerant } from "./fig-math.js";
+import { distributions } from "./fig-pair.js";
+import { named, names, percent, says, slider, table } from "./fig-parts.js";
+import { plot } from "./fig-plot.js";
+import { curve, Drawing, s, text } from "./fig-svg.js";
 
 const HEIGHT = 260;
 const HEADROOM = 1.12;
 const STEPS = 100;
+const EXACT = "β is 0: every bar ends at p, and the result is the target's.";
 const EXAMPLE = { gamma: 6, c: 0.11, slope: 0.055 };
 
 /** @param {{p?: number[], q?: number[], beta?: number, gamma?: number, c?: number, slope?: number}}
@@ -27,7 +28,7 @@ class Tolerance {
     this.bars = new Drawing((width) => this.#drawBars(width));
     this.trade = new Drawing((width) => this.#drawTrade(width));
     this.said = says();
-    this.numbers = h("div", {});
+    this.numbers = h("div", { class: "fig-tables" });
     const beta = slider({
       label: "β, the tolerance",
       ...{ min: 0, max: 1, step: 0.01, value: this.beta },
@@ -39,13 +40,22 @@ class Tolerance {
     });
     named(element, "A tolerance, its gain and its cost");
     element.append(
-      h("p", { class: "fig-formula" }, "Accept with min(1, p/q + β); after a rejection draw from the residual."),
+      h(
+        "p",
+        { class: "fig-formula" },
+        "Accept with min(1, p/q + β); after a rejection draw from the residual.",
+      ),
       beta.element,
       h(
         "div",
         { class: "fig-two" },
         h("div", {}, h("p", { class: "fig-title" }, "What comes out, beside p"), this.bars.element),
-        h("div", {}, h("p", { class: "fig-title" }, "The speed-up for every β, and its price"), this.trade.element),
+        h(
+          "div",
+          {},
+          h("p", { class: "fig-title" }, "The speed-up for every β, and its price"),
+          this.trade.element,
+        ),
       ),
       this.said,
       this.numbers,
@@ -65,17 +75,18 @@ class Tolerance {
     const [exact, now] = [this.#at(0), this.#at(this.beta)];
     const row = (name, write) => [name, write(exact), write(now)];
     this.numbers.replaceChildren(
-      table("What it gains and what it costs", ["", "β = 0", `β = ${this.beta.toFixed(2)}`], [
-        row("guesses accepted", ({ rate }) => percent(rate, 1)),
-        row(`tokens per round, γ ${this.costs.gamma}`, ({ tokens }) => tokens.toFixed(2)),
-        row("predicted speed-up", ({ gain }) => `${gain.toFixed(2)}×`),
-        row("distance from the target", ({ away }) => percent(away, 1)),
-      ]),
+      table(
+        "What it gains and what it costs",
+        ["", "β = 0", `β = ${this.beta.toFixed(2)}`],
+        [
+          row("guesses accepted", ({ rate }) => percent(rate, 1)),
+          row(`tokens per round, γ ${this.costs.gamma}`, ({ tokens }) => tokens.toFixed(2)),
+          row("predicted speed-up", ({ gain }) => `${gain.toFixed(2)}×`),
+          row("distance from the target", ({ away }) => percent(away, 1)),
+        ],
+      ),
     );
-    this.said.textContent =
-      this.beta === 0
-        ? "β is 0: every bar ends at p, and the result is the target's."
-        : `Of 100 guesses ${(100 * (now.rate - exact.rate)).toFixed(1)} more stand, and of 100 tokens ${(100 * now.away).toFixed(1)} come out otherwise than the target would have them. Not lossless.`;
+    this.said.textContent = this.beta === 0 ? EXACT : relaxed(now.rate - exact.rate, now.away);
   }
 
   #drawBars(width) {
@@ -103,20 +114,36 @@ class Tolerance {
     const axes = plot({
       width,
       height: HEIGHT,
-      x: { label: "distance from the target", from: 0, to: far, ticks: [0, far / 2, far], words: (value) => percent(value, 1) },
+      x: {
+        label: "distance from the target",
+        from: 0,
+        to: far,
+        ticks: [0, far / 2, far],
+        words: (value) => percent(value, 1),
+      },
       y: { label: "predicted speed-up", from: 0, to: fastest, ticks: speeds, words: (value) => `${value}×` },
     });
     const point = ({ away, gain }) => [axes.x(away), axes.y(gain)];
     const [cx, cy] = point(now);
+    const speed = `${now.gain.toFixed(2)}×`;
     return {
       height: HEIGHT,
-      label: `Predicted speed-up over the distance from the target; here ${now.gain.toFixed(2)}× and ${percent(now.away, 1)}.`,
+      label: `Predicted speed-up over the distance from the target; here ${speed} and ${percent(now.away, 1)}.`,
       nodes: [
         axes.nodes,
         curve(all.map(point), "fig-found"),
         s("circle", { cx, cy, r: 8, class: "fig-here" }),
-        text(cx, cy + 26, `β ${this.beta.toFixed(2)}`, { anchor: this.beta < 0.15 ? "start" : this.beta > 0.8 ? "end" : "middle", kind: "fig-value" }),
+        text(cx, cy + 26, `β ${this.beta.toFixed(2)}`, {
+          anchor: this.beta < 0.15 ? "start" : this.beta > 0.8 ? "end" : "middle",
+          kind: "fig-value",
+        }),
       ],
     };
   }
+}
+
+function relaxed(more, away) {
+  const [guesses, tokens] = [more, away].map((share) => (100 * share).toFixed(1));
+  const gained = `Of 100 guesses ${guesses} more stand`;
+  return `${gained}, and of 100 tokens ${tokens} come out otherwise than the target's would. Not lossless.`;
 }
