@@ -106,6 +106,8 @@ def test_an_error_is_one_line_and_no_traceback(tmp_path):
         (["doctor", "--device", "tpu"], "'tpu'"),
         (["--host", "256.0.0.1"], "256.0.0.1"),
         (["--port", "99999"], "--port"),
+        (["--password", " "], "password is empty"),
+        (["--tests", ROOT / "launch.py"], "is no folder"),
         (["sing"], "sing"),
         (["say", "hello", "--loud"], "--loud"),
     ],
@@ -224,17 +226,26 @@ def test_bench_writes_what_it_prints(command, tmp_path, monkeypatch):
     assert set(json.loads(path.read_text())["v"]) == {"1", "2", "3"}
 
 
-def test_the_page_says_where_it_is_and_stops_quietly():
+@pytest.mark.parametrize(
+    ("options", "said", "warning"),
+    [
+        ([], "http://127.0.0.1:", ""),
+        (["--host", "0.0.0.0"], "http://localhost:", "--password"),
+        (["--host", "0.0.0.0", "--password", "word"], "http://localhost:", ""),
+    ],
+)
+def test_the_page_says_where_it_is_and_stops_quietly(options, said, warning):
     with subprocess.Popen(
-        [sys.executable, "launch.py", "--no-browser"],
+        [sys.executable, "launch.py", "--no-browser", *options],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
     ) as page:
-        assert "http://127.0.0.1:" in page.stdout.readline()
+        assert said in page.stdout.readline()
         page.send_signal(signal.SIGINT)
         _, error = page.communicate(timeout=60)
     assert page.returncode == 130
-    assert error == ""
+    assert warning in error
+    assert error.count("\n") == bool(warning)

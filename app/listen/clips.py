@@ -14,12 +14,13 @@ BLOCK_S = 0.4  # the shortest sound whose loudness is defined (ITU-R BS.1770)
 
 
 def matched(first: np.ndarray, second: np.ndarray, rate: int) -> list[np.ndarray]:
-    """Both trimmed, equally loud, and padded to the length of the longer one."""
-    clips = [level(trim(clip, rate), rate) for clip in (first, second)]
+    """Both trimmed, padded to the length of the longer one, and equally loud as they then are."""
+    cut = [trim(clip, rate) for clip in (first, second)]
+    length = max(map(len, cut))
+    clips = [level(np.pad(clip, (0, length - len(clip))), rate) for clip in cut]
     # The same for both: they stay equally loud.
     gain = min(1.0, LOUDEST / max(np.abs(clip).max() for clip in clips))
-    length = max(map(len, clips))
-    return [np.pad(clip * gain, (0, length - len(clip))) for clip in clips]
+    return [clip * gain for clip in clips]
 
 
 def trim(clip: np.ndarray, rate: int) -> np.ndarray:

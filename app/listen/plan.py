@@ -65,7 +65,8 @@ class Plan:
 def clean_lines(texts: str) -> tuple[str, ...]:
     """A text of each line that is not blank, without whatever cannot be printed."""
     lines = (" ".join(line.split()) for line in texts.splitlines())
-    found = tuple("".join(filter(str.isprintable, line)) for line in lines if line)
+    printable = ("".join(filter(str.isprintable, line)) for line in lines)
+    found = tuple(filter(None, printable))
     if not found:
         raise ForespeakError("There are no texts: give one on each line.")
     for number, text in enumerate(found, 1):

@@ -18,6 +18,7 @@ from core.errors import ForespeakError
 
 LEAST_HEARD_S = 1.0  # of each clip before a vote counts
 SLACK_S = 0.05  # that a browser's clock may be off
+A_DAY_S = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Session:
         """Write the vote down, unless that trial has one: it is on the disk when this returns."""
         with self._writing:
             done = len(self.ballot().votes)
-            if not isinstance(number, int) or number < 0:
+            if type(number) is not int or number < 0:  # True is an int, too
                 raise Refusal(400, "A vote names its trial by number.")
             if number < done:
                 return  # the answer to a first attempt was lost: the vote was not
@@ -140,7 +141,7 @@ class Session:
         told = []
         for label in self.design.labels:
             seconds = heard.get(label) if isinstance(heard, dict) else None
-            if not isinstance(seconds, (int, float)) or not least <= seconds < np.inf:
+            if not isinstance(seconds, (int, float)) or not least <= seconds < A_DAY_S:
                 raise Refusal(400, "Listen to every clip before you vote.")
             told.append(f"{label} {seconds:.1f}")
         return " ".join(told)

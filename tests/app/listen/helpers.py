@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from app.listen.design import ABX, Design, Item
 from app.listen.routes import build_routes
-from app.listen.store import Store, new_id
+from app.listen.store import new_id
 
 RATE, SAMPLES = 8000, 1600
 PITCHES = {"baseline": 300, "lossless": 500}  # Hz

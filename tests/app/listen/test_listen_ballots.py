@@ -76,13 +76,13 @@ def test_a_changed_line_is_refused(ballot, column, value):
     rows[1][COLUMNS.index(column)] = value
     changed = io.StringIO()
     csv.writer(changed).writerows(rows)
-    with pytest.raises(ForespeakError, match="Line [23] of the votes"):
+    with pytest.raises(ForespeakError, match=r"Line [23] of the votes"):
         from_csv(changed.getvalue())
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "{}", "\x00", to_csv([])[1:]])
 def test_what_is_no_file_of_votes(text):
-    with pytest.raises(ForespeakError, match="not a file of votes|damaged"):
+    with pytest.raises(ForespeakError, match=r"not a file of votes|damaged"):
         from_csv(text)
 
 
