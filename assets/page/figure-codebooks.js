@@ -149,7 +149,7 @@ class Codebooks {
   #row(q, gutter, cell) {
     const used = q < this.count;
     const top = ABOVE + q * ROW;
-    const name = gutter === GUTTER ? `codebook ${q + 1}` : `${q + 1}`;
+    const name = gutter === GUTTER ? `codebook ${q}` : `${q}`;
     const cells = Array.from({ length: this.frames }, (_, frame) => {
       const token = this.tokens[frame * this.Q + q];
       const x = gutter + frame * cell;

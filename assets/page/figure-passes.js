@@ -121,10 +121,10 @@ class Passes {
     });
     nodes.push(
       line(x(this.now), 4, x(this.now), top, "fig-needle"),
-      ticks(1000 * this.end, width).map((ms) => [
+      ticks(1000 * this.end, width - LEFT - RIGHT).map((ms) => [
         line(x(ms / 1000), top, x(ms / 1000), top + 6, "fig-grid"),
         text(x(ms / 1000), top + 22, `${ms} ms`, {
-          anchor: anchorAt(x(ms / 1000), width),
+          anchor: ms ? "middle" : "start",
           kind: "fig-muted",
         }),
       ]),
@@ -172,14 +172,10 @@ function token(right, bottom, kind) {
   return s("rect", { x: x + 0.5, y: y + 1.5, width: TOKEN - 1, height: TOKEN - 3, class: "fig-plain" });
 }
 
-function anchorAt(x, width) {
-  if (x < 20) return "start";
-  return x > width - 30 ? "end" : "middle";
-}
-
 function ticks(ms, width) {
   const step = [10, 20, 25, 50, 100, 200, 500].find((each) => (each / ms) * width > 64) ?? 1000;
-  return Array.from({ length: Math.floor(ms / step) + 1 }, (_, i) => i * step);
+  const last = Math.floor(ms * (1 - 20 / width)); // its words have to fit
+  return Array.from({ length: Math.floor(last / step) + 1 }, (_, i) => i * step);
 }
 
 function key(lanes) {
