@@ -34,11 +34,15 @@ def find_chromium():
 @contextmanager
 def served(page):
     """Serve a `Page` on a free port; its address."""
-    # In a thread: Gradio would take Playwright's event loop, which runs in this one, for its own.
-    with ThreadPoolExecutor(1) as pool:
-        url = pool.submit(lambda: start(page, "127.0.0.1", pick_port("127.0.0.1", None))).result()
-    yield url
+    yield in_a_thread(lambda: start(page, "127.0.0.1", pick_port("127.0.0.1", None)))
     page.close()
+
+
+def in_a_thread(begin):
+    """What `begin` returns. Gradio would take the event loop of this thread, which is Playwright's,
+    for its own."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(begin).result()
 
 
 @pytest.fixture(scope="session")
@@ -86,12 +90,18 @@ def voice():
 
 
 @pytest.fixture(scope="session")
-def url(voice):
+def tests_folder(tmp_path_factory):
+    """Where `url` keeps its listening tests."""
+    return tmp_path_factory.mktemp("tests")
+
+
+@pytest.fixture(scope="session")
+def url(voice, tests_folder):
     """The whole page with the fake voice; one server for all tests that want it."""
     studio = Studio(lambda _: voice.engine())
     studio.ready("joe")
     voice.pause = 0.1
-    with served(build_page(studio, "joe")) as address:
+    with served(build_page(studio, "joe", tests=tests_folder)) as address:
         yield address
 
 

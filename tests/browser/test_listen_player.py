@@ -1,5 +1,7 @@
 """listen-player.js and listen-heard.js: clips side by side, and what was heard of each."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -81,7 +83,7 @@ class TestSwitching:
         runs = runs_of(unpack(seen["sound"], "<f4"), clips)
         assert [name for name, *_ in runs] == ["A", "B", "X", "A"]
         assert runs[0][1] == 0
-        for (_, start, length), (_, following, _) in zip(runs, runs[1:], strict=False):
+        for (_, start, length), (_, following, _) in pairwise(runs):
             assert 0 < following - (start + length) < 0.012 * RATE  # the fade, and no more
 
     def test_fades_are_steady(self, play, clips):
@@ -90,7 +92,7 @@ class TestSwitching:
         assert run[0] == "A"
         assert run[2] > 0.2 * RATE  # choosing what is heard already is not heard
 
-    def test_it_ends_by_itself_and_begins_again_with_the_clip_that_is_chosen(self, play, clips):
+    def test_it_ends_by_itself_and_begins_again_with_the_clip_that_is_chosen(self, play):
         seen = play([0, "choose", "A"], [1400, "choose", "B"])
         assert seen["times"][1][0] == "B"
         assert seen["times"][1][1] < 0.05
@@ -118,9 +120,7 @@ class TestSwitching:
 
 class TestHeard:
     def test_each_clip_is_credited_with_what_was_heard_of_it(self, play):
-        seen = play(
-            [0, "choose", "A"], [250, "choose", "B"], [250, "choose", "A"], [250, "pause"]
-        )
+        seen = play([0, "choose", "A"], [250, "choose", "B"], [250, "choose", "A"], [250, "pause"])
         (first, second), (between,) = seen["heard"]["A"], seen["heard"]["B"]
         assert first[0] == 0
         assert first[1] == between[0]

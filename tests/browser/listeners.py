@@ -1,0 +1,91 @@
+"""Listening tests as people prepare and take them: what is pressed, what the server then has."""
+
+import base64
+import csv
+import io
+import json
+
+import numpy as np
+
+from app.listen.plan import Plan
+from app.listen.preparing import prepare
+from app.listen.store import Store
+from app.runs import Run
+from app.studio import Studio
+from tests.browser.pages import SlowVoice
+
+SETTINGS = ("joe", "Draft model", "lossless", 4, 0.8, 1.0, 0, 1.0)
+TRIAL = "document.querySelector('.listen .trial').trial"
+ENOUGH = f"Object.values({TRIAL}.player.heard)"
+HEAR = f"""() => {{
+  for (const heard of {ENOUGH}) heard.add(0, heard.duration);
+  {TRIAL}.player.onchange();
+}}"""
+CHOICES = {"A": 0, "B": 1, "none": 2}
+
+
+def prepared(folder, texts="hi\nho", trials=5, kind="abx", pair=("baseline", "lossless")):
+    """A test in a folder, without the page: its design."""
+    store = Store(folder)
+    run = Run()
+    plan = Plan.from_controls(lambda _: (), kind, *pair, trials, texts, *SETTINGS)
+    studio = Studio(lambda _: SlowVoice().engine())
+    with run.listening():
+        prepare(run, studio, store, plan, None)
+    (line,) = (line for line in map(json.loads, run.lines(0)) if line["kind"] == "prepared")
+    return store.design(line["test"])
+
+
+def open_test(page, url, test):
+    """The introduction of a test."""
+    page.goto(f"{url}?listen={test}")
+    page.wait_for_selector(".introduction .begin")
+
+
+def begin(page, url, test):
+    """The first trial of a new session."""
+    open_test(page, url, test)
+    page.click(".begin")
+    wait_for_trial(page, 1)
+
+
+def wait_for_trial(page, number):
+    page.wait_for_function(
+        f"document.querySelector('.trial h2')?.textContent.startsWith('Trial {number} ')"
+        f" && {TRIAL}.answer !== null"
+    )
+
+
+def hear(page):
+    """All clips at once, without the time that it takes."""
+    page.evaluate(HEAR)
+
+
+def answer(page, choice):
+    page.locator(".answers button").nth(CHOICES[choice]).click()
+
+
+def token(page, test):
+    """The session that this browser remembers."""
+    return page.evaluate("(test) => JSON.parse(localStorage[`forespeak-listen-${test}`])", test)[
+        "session"
+    ]
+
+
+def rows_of(folder, page, test):
+    """What the server has of the session that a page takes: a dict for each vote."""
+    text = (folder / test / f"votes-{token(page, test)}.csv").read_text()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def pcm_of(given):
+    """Clips of an answer of the server, int16 [samples] each, by name."""
+    return {
+        name: np.frombuffer(base64.b64decode(clip), "<i2") for name, clip in given["clips"].items()
+    }
+
+
+def nearest(clips):
+    """Which of A and B a program takes X for: the one with which it correlates more."""
+    x = clips["X"].astype(float)
+    return max("AB", key=lambda name: np.corrcoef(x, clips[name].astype(float))[0, 1])
