@@ -184,9 +184,11 @@ function drawMark(context, style, { bars }, { entry, text }, floor, rise, taken)
   let y = top - 1.3 * type;
   while (taken.some((box) => Math.abs(box.y - y) < 1.2 * type && x < box.end && box.x < x + room)) y -= 1.3 * type;
   taken.push({ x, end: x + room + type, y });
+  context.save();
   context.strokeStyle = colours.ground;
   context.lineWidth = 0.3 * type;
   context.lineJoin = "round";
   context.strokeText(text, x, y);
+  context.restore();
   context.fillText(text, x, y);
 }

@@ -20,6 +20,7 @@ export class StepMode {
     this.trace = null; // of the recording that is shown
     this.view = null;
     this.asked = 0; // views asked for: only the latest counts
+    this.waiting = false; // for the latest
     this.sentence = h("p", { class: "sentence" });
     this.fault = h("p", { class: "fault", role: "alert" });
     this.hint = h("p", { class: "hint" }, NOTHING);
@@ -69,7 +70,7 @@ export class StepMode {
 
   /** One action on (1) or back (−1), over the ends of rounds. */
   step(sign) {
-    if (!this.view) return;
+    if (!this.view || this.waiting) return; // a key that is held must not leave rounds out
     const wanted = this.action + sign;
     if (wanted >= 0 && wanted < this.actions.length) {
       this.action = wanted;
@@ -103,11 +104,9 @@ export class StepMode {
 
   async #nameRecordings() {
     const known = await Promise.allSettled(this.ids.map((id) => this.lesson.recording(id)));
-    const options = this.ids.map((id, i) => {
-      const text = known[i].value?.trace.sentences[0].text ?? id;
-      return h("option", { value: id }, text);
-    });
-    this.recordings.replaceChildren(...options);
+    this.ids = this.ids.filter((_, i) => known[i].value); // others may have made room
+    const texts = known.filter(({ value }) => value).map(({ value }) => value.trace.sentences[0].text);
+    this.recordings.replaceChildren(...this.ids.map((id, i) => h("option", { value: id }, texts[i])));
     this.recordings.value = this.id;
   }
 
@@ -115,6 +114,7 @@ export class StepMode {
   async #look(where) {
     const asked = ++this.asked;
     const before = this.actions?.[this.action];
+    this.waiting = true;
     try {
       const view = await this.lesson.step(this.id, this.round, this.whatIf.settings);
       if (asked !== this.asked) return;
@@ -125,8 +125,10 @@ export class StepMode {
       else this.action = placeOf(before, this.actions);
       this.fault.textContent = "";
     } catch (error) {
-      if (asked === this.asked) this.fault.textContent = error.message;
+      if (asked !== this.asked) return;
+      this.fault.textContent = error.message;
     }
+    this.waiting = false;
     this.#show();
   }
 

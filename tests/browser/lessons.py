@@ -1,0 +1,100 @@
+"""A Learn tab of two small chapters, over a recording of the fake voice, without any model."""
+
+from dataclasses import replace
+
+from core.engine import Settings
+from core.errors import ForespeakError
+from core.ideas import imagine, was_rejected
+from core.recording import Recording, record
+from core.sampling import Sampling
+from tests.fake_voice import FakeVoice, fake_engine
+
+TEXT = "hello there how are you today"
+SETTINGS = Settings(Sampling(0.9), gamma=3, seed=5)
+LEARN = "document.querySelector('.learn').learn"
+STEPS = "document.querySelector('.steps').steps"
+
+FIRST = """# First things
+
+A *small* model guesses. <b>Not bold</b>, and `code`.
+
+```figure step
+recording = "shipped"
+round = 1
+show = "draft"
+```
+
+Words between figures.
+
+```figure step
+recording = "shipped"
+round = 0
+```
+"""
+SECOND = """# Second things
+
+```figure step
+recording = "shipped"
+show = "everything"
+```
+
+```figure step
+recording = "lost"
+```
+"""
+
+
+def recorded() -> Recording:
+    """With the sounds of its rejected ideas, as shipped ones are."""
+    recording = record(fake_engine(), TEXT, SETTINGS)
+    codec, trace = FakeVoice().codec, recording.trace
+    rejected = [n for n, round_ in enumerate(trace.rounds) if was_rejected(round_)]
+    ideas = {n: imagine(codec, trace, trace.rounds[n]) for n in rejected}
+    return replace(recording, ideas=ideas)
+
+
+def write_lessons(folder) -> None:
+    """Two chapters; in the second nothing is as it should be."""
+    (folder / "01-first.md").write_text(FIRST)
+    (folder / "02-second.md").write_text(SECOND)
+
+
+def no_voice(_):
+    raise ForespeakError("There is no voice here.")
+
+
+def learn(page) -> None:
+    """Turn to the Learn tab, with the focus nowhere."""
+    page.get_by_role("tab", name="Learn").click()
+    page.wait_for_selector(".learn .pages > .current")
+    page.evaluate("document.activeElement.blur()")
+
+
+def step_mode(page, round_=0) -> None:
+    """Turn to the beginning of a round in step mode."""
+    learn(page)
+    page.keyboard.press("End")
+    page.wait_for_selector(".steps.current .chip")
+    go_to(page, round_)
+
+
+def go_to(page, round_, action=0) -> None:
+    """One action of a round, as soon as it is shown."""
+    page.evaluate(f"{STEPS}.turn({round_})")
+    page.wait_for_function(f"!{STEPS}.waiting")
+    for _ in range(action):
+        page.evaluate(f"{STEPS}.step(1)")
+
+
+def actions(page) -> list[tuple[str, int]]:
+    """(kind, row) of the round that is shown."""
+    return [tuple(pair) for pair in page.evaluate(f"{STEPS}.actions.map((a) => [a.kind, a.row])")]
+
+
+def share(value: float) -> str:
+    """A probability as the page must write it."""
+    if value in (0, 1):
+        return f"{value:.0f}"
+    if value >= 0.1:
+        return f"{value:.3f}"
+    return str(float(f"{value:.3g}")) if value >= 0.0001 else "< 0.0001"
