@@ -1,7 +1,6 @@
 """Steps: with the run's settings what happened, with others what would have; again in numpy."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +11,8 @@ from core.sampling import Lane, Sampling
 from core.steps import Step, view
 from core.verify import RULES, find_rule
 from core.voices.base import ASSETS
-from tests.fake_voice import fake_engine
+from tests.fake_voice import FakeVoice, fake_engine
+from tests.fakes import ToyModel
 
 TEXT = "hello there how are you today my friend"
 SETTINGS = Settings(Sampling(0.9), gamma=4, seed=3)
@@ -168,14 +168,27 @@ def test_the_same_seed_rule_compares_with_the_targets_own_token(recording):
             assert step.next_token == step.rows[step.accepted].own
 
 
-def test_the_targets_cache_grows_by_the_pass_and_keeps_what_stands(recording):
-    """As long as the target of the run was: the next round begins at what was left."""
-    seen = steps(recording)
-    for step, following in pairwise(seen):
-        before, after, left = step.cache
-        assert after - before == len(step.draft_tokens) + 1
-        assert left == following.cache[0] == following.position
-    assert seen[-1].cache[2] == recording.length
+def test_the_cache_is_as_long_as_the_targets_own_was(monkeypatch):
+    lengths = []
+
+    class Watched(ToyModel):
+        def forward(self, tokens):
+            before = self.length
+            logits = super().forward(tokens)
+            lengths.append([before, self.length])
+            return logits
+
+        def rollback(self, length):
+            super().rollback(length)
+            lengths[-1].append(self.length)
+
+    def watched(voice, _):
+        return Watched(voice.target_language)
+
+    monkeypatch.setattr(FakeVoice, "target", watched)
+    recording = record(fake_engine(), TEXT, SETTINGS)
+    assert [list(step.cache) for step in steps(recording)] == lengths
+    assert lengths[-1][2] == recording.length
 
 
 def test_a_recording_is_not_changed_by_looking(recording):
