@@ -40,41 +40,53 @@ class Adaptive:
     α of each codebook is estimated while speaking, c and v are measured beforehand. Over a whole
     run Σ tokens / Σ cost is greatest if each round maximises tokens - rate x cost, where rate is
     that very quotient: so a window grows as long as one more guess earns more than time earns
-    elsewhere. Where no guess does, nothing is drafted, but for a short probe now and then.
+    elsewhere. Where no guess does, nothing is drafted. A codebook that no window
+    reaches any more is probed now and then.
     """
 
-    MEMORY = 100  # verdicts per codebook, and rounds, after which the past has faded
-    TRUST = 10  # verdicts that the outlook counts for, at the beginning
+    MEMORY = 200  # verdicts per codebook, and rounds, after which the past has faded
+    TRUST = 10  # verdicts that an old estimate counts for, at the beginning and in a probe
     MARGIN = 0.02  # of its tokens must a round gain for γ to change
-    PROBE_EVERY = 32  # rounds that drafted nothing
-    PROBE = 1  # tokens
+    PATIENCE = 256  # rounds without a verdict on a codebook, after which it is probed
 
     def __init__(self, outlook: Outlook, num_codebooks: int):
         """outlook: v spans the windows to choose from; α is the first estimate."""
         self._outlook = outlook
+        self._widest = len(outlook.costs.v) - 1
         self._accepted = [outlook.alpha * self.TRUST] * num_codebooks
         self._judged = [float(self.TRUST)] * num_codebooks
         self._rate = _Mean(outlook.speedup, self.MEMORY)
         self._gammas = [outlook.gamma] * num_codebooks
-        self._idle = [0] * num_codebooks
+        self._unheard = [0] * num_codebooks  # rounds since the last verdict
 
     def gamma(self, position: int) -> int:
+        """One more than pays, if nothing has been heard for long of the codebook behind."""
         codebook = position % len(self._gammas)
         gamma = self._gammas[codebook] = self._choose(codebook)
-        self._idle[codebook] = 0 if gamma else self._idle[codebook] + 1
-        if self._idle[codebook] == self.PROBE_EVERY:
-            self._idle[codebook] = 0
-            return self.PROBE
-        return gamma
+        behind = (position + gamma) % len(self._gammas)
+        if gamma == self._widest or self._unheard[behind] < self.PATIENCE:
+            return gamma
+        self._fade(behind, min(1.0, self.TRUST / self._judged[behind]))
+        return gamma + 1
 
     def learn(self, round_: Round) -> None:
         """Rows after a rejection were never judged: they say nothing of α."""
+        self._unheard = [rounds + 1 for rounds in self._unheard]
+        chosen = self._gammas[round_.position % len(self._gammas)]
         for row in range(round_.tested):
             codebook = (round_.position + row) % len(self._gammas)
-            fade = 1 - 1 / self.MEMORY
-            self._accepted[codebook] = fade * self._accepted[codebook] + (row < round_.accepted)
-            self._judged[codebook] = fade * self._judged[codebook] + 1
+            self._fade(codebook, 1 - 1 / self.MEMORY)
+            self._accepted[codebook] += row < round_.accepted
+            self._judged[codebook] += 1
+            # A probe that was accepted is repeated at once.
+            again = row == chosen < round_.accepted
+            self._unheard[codebook] = self.PATIENCE if again else 0
         self._rate.add(len(round_.tokens), self._outlook.costs.of_round(len(round_.draft_tokens)))
+
+    def _fade(self, codebook: int, share: float) -> None:
+        """Let what is known of a codebook count for less."""
+        self._accepted[codebook] *= share
+        self._judged[codebook] *= share
 
     def _choose(self, codebook: int) -> int:
         """The best γ; the last one as long as it is nearly as good."""
@@ -90,7 +102,7 @@ class Adaptive:
     def _expected_tokens(self, codebook: int) -> Sequence[float]:
         """Tokens that a round from this codebook on emits, for γ from 0."""
         tokens, reached = [1.0], 1.0
-        for row in range(len(self._outlook.costs.v) - 1):
+        for row in range(self._widest):
             q = (codebook + row) % len(self._gammas)
             reached *= self._accepted[q] / self._judged[q]
             tokens.append(tokens[-1] + reached)

@@ -88,7 +88,7 @@ class Erratic:
 class Hasty(Adaptive):
     """Changes its mind within a few tokens."""
 
-    MEMORY, TRUST, MARGIN, PROBE_EVERY = 2, 1, 0.0, 2
+    MEMORY, TRUST, MARGIN, PATIENCE = 2, 1, 0.0, 2
 
     def __init__(self, widest: int):
         costs = Costs(0.3, tuple(1 + 0.2 * n for n in range(widest + 1)))
