@@ -270,7 +270,7 @@ def test_what_is_read_agrees_with_what_is_decided(page, recording, rule):
         assert str(page.evaluate(f"{STEPS}.view.next_token")) in page.inner_text(".steps .headline")
 
 
-def test_the_rejected_idea_and_what_was_kept_can_be_heard(page, url, recording, rejected):
+def test_the_rejected_idea_and_what_was_kept_can_be_heard(page, recording, rejected):
     row = recording.trace.rounds[rejected].accepted
     go_to(page, rejected)
     assert not page.is_visible(".hearings")  # not before anything is rejected
