@@ -2,7 +2,7 @@
 
 import { address } from "./session.js";
 
-const ANSWER = 10_000; // milliseconds that an answer may take
+const ANSWER = 30_000; // milliseconds that an answer may take: clips are large, networks slow
 const FIRST_WAIT = 400; // milliseconds until it is asked again, doubled each time
 const LAST_WAIT = 4000;
 const SILENT = "The server does not answer.";

@@ -35,7 +35,7 @@ function numbers({ kind, pair, right, of, ties, p, interval, detects }) {
     tile(answers, `${right} of ${of}`, ties ? `${ties} without a preference` : ""),
     tile(range, share, `95% interval ${low} to ${high}`),
     tile("p, if it were chance", probability(p), "0.05 or less is significant"),
-    tile("Would have found", detects == null ? "nothing" : percent(detects), "with 80% probability"),
+    tile("Could have found", detects == null ? "nothing" : percent(detects), "with 80% probability"),
   ];
 }
 
