@@ -10,7 +10,7 @@ from app.orders import Order
 from core.ceiling import Recorded, decode
 from core.engine import AudioReady, Engine
 from core.errors import ForespeakError
-from core.verify import RULES
+from core.verify import RULES, Rule
 
 BASELINE, DRAFT_ALONE, CEILING = "baseline", "draft-alone", "codec-ceiling"
 # What is not drafted draws as the same-seed rule does, so that the two give the same clip.
@@ -30,11 +30,19 @@ def all_ways() -> dict[str, Way]:
     """Every way by its name: one for each rule, and what to compare those with."""
     found = [Way(BASELINE, "Baseline", True)]
     for rule in RULES.values():
-        label = "lossless" if rule.lossless else "not lossless"
-        found.append(Way(rule.name, f"{rule.title} ({label})", rule.lossless))
+        found.append(Way(rule.name, _rule_title(rule), rule.lossless))
     found.append(Way(DRAFT_ALONE, "Draft alone", False))
     found.append(Way(CEILING, "Codec ceiling (recorded speech)", False))
     return {way.name: way for way in found}
+
+
+def _rule_title(rule: Rule) -> str:
+    """With how far it goes, if it is relaxed, and always with what that means."""
+    title = rule.title
+    if rule.tolerance:
+        letter = rule.tolerance.letter
+        title = f"{title.removesuffix(f' {letter}')}, {letter} = {rule.tolerance.value:g}"
+    return f"{title} ({'lossless' if rule.lossless else 'not lossless'})"
 
 
 def find_way(name: str) -> Way:
