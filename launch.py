@@ -11,6 +11,7 @@ from core.errors import ForespeakError
 
 if TYPE_CHECKING:
     from core.engine import Settings
+    from core.sampling import Sampling
 
 INSTALL = "install what Forespeak needs: pip install -r requirements.txt"
 try:
@@ -25,7 +26,21 @@ cli = typer.Typer(
 
 # Ranges are not repeated here: core.engine.Settings and core.sampling.Sampling check them.
 Gamma = Annotated[int, typer.Option(help="γ: tokens the draft guesses per round, 1 to 16.")]
-Rule = Annotated[str, typer.Option(help="How guesses are verified: lossless or same-seed.")]
+Rule = Annotated[
+    str,
+    typer.Option(
+        help="How guesses are verified: lossless, block or same-seed; "
+        "ssd, vadusa, pcg and typical accept more, but are not lossless."
+    ),
+]
+Tolerance = Annotated[
+    float | None,
+    typer.Option(help="How far a rule that is not lossless goes.", show_default="the rule's own"),
+]
+Adaptive = Annotated[
+    bool,
+    typer.Option("--adaptive", help="Choose γ round by round, up to --gamma; measures first."),
+]
 Seed = Annotated[int, typer.Option(help="Same seed, same settings: same sound.")]
 Temperature = Annotated[float, typer.Option(help="0 (greedy) to 5.")]
 TopK = Annotated[int, typer.Option(help="Keep the k likeliest tokens; 0 keeps all.")]
@@ -89,6 +104,8 @@ def say(
     ] = False,
     gamma: Gamma = 6,
     rule: Rule = "lossless",
+    tolerance: Tolerance = None,
+    adaptive: Adaptive = False,
     seed: Seed = 0,
     temperature: Temperature = 0.8,
     top_k: TopK = 0,
@@ -112,11 +129,12 @@ def say(
         output = Path("speech.wav")
     # The file comes last: it is whole, then, before the speakers are waited for.
     sinks = [*([Speakers()] if play else []), *([WavFile(output)] if output else [])]
-    settings = _settings(0 if baseline else gamma, rule, seed, temperature, top_k, top_p, rate)
+    sampling = _sampling(temperature, top_k, top_p)
+    settings = _settings(sampling, rule, 0 if baseline else gamma, seed, rate, tolerance)
 
     from app.say import speak_and_report
 
-    speak_and_report(words, settings, voice, device, sinks, trace)
+    speak_and_report(words, settings, voice, device, sinks, trace, adaptive)
     for path in filter(None, (output, trace)):
         print(f"Wrote {path}", file=sys.stderr)
 
@@ -127,6 +145,7 @@ def bench(
     json: Annotated[Path | None, typer.Option(help="Write the result to this file, too.")] = None,
     gamma: Gamma = 6,
     rule: Rule = "lossless",
+    tolerance: Tolerance = None,
     seed: Seed = 0,
     temperature: Temperature = 0.8,
     top_k: TopK = 0,
@@ -142,7 +161,8 @@ def bench(
         raise ForespeakError("γ 0 is the baseline itself: choose 1 to 16 drafted tokens.")
     if json:
         check_writable(json)
-    settings = _settings(gamma, rule, seed, temperature, top_k, top_p, rate)
+    sampling = _sampling(temperature, top_k, top_p)
+    settings = _settings(sampling, rule, gamma, seed, rate, tolerance)
 
     from app.measure import bench_and_report
 
@@ -162,14 +182,20 @@ def doctor(voice: VoiceName = "joe", device: Device = "auto") -> None:
         raise typer.Exit(1)
 
 
+def _sampling(temperature: float, top_k: int, top_p: float) -> "Sampling":
+    """How tokens are drawn, checked."""
+    from core.sampling import Sampling
+
+    return Sampling(temperature, top_k, top_p)
+
+
 def _settings(
-    gamma: int, rule: str, seed: int, temperature: float, top_k: int, top_p: float, rate: float
+    sampling: "Sampling", rule: str, gamma: int, seed: int, rate: float, tolerance: float | None
 ) -> "Settings":
     """The engine's settings, checked."""
     from core.engine import Settings
-    from core.sampling import Sampling
 
-    return Settings(Sampling(temperature, top_k, top_p), rule, gamma, seed, rate)
+    return Settings(sampling, rule, gamma, seed, rate, tolerance)
 
 
 def main() -> int:

@@ -5,7 +5,7 @@ import gradio as gr
 from app.handlers import DEFAULT_OUTPUT
 from app.orders import AUTOMATIC, DRAFT, LONGEST_TEXT, NO_DRAFT
 from core.engine import MAX_GAMMA, VOICES
-from core.verify import RULES
+from core.verify import RULES, Rule
 
 EXAMPLES = (
     "A small model guesses ahead, and a large one checks the guesses.",
@@ -41,6 +41,11 @@ def character_count(text: gr.Textbox) -> None:
     )
 
 
+def rule_title(rule: Rule) -> str:
+    """Its title, and what it costs."""
+    return rule.title if rule.lossless else f"{rule.title} (not lossless)"
+
+
 def settings_controls(voice: str) -> list[gr.components.Component]:
     """Everything of an order but its text."""
     with gr.Row(elem_classes="settings"):
@@ -56,7 +61,7 @@ def settings_controls(voice: str) -> list[gr.components.Component]:
                 min_width=WIDTH,
             ),
             gr.Dropdown(
-                [(rule.title, rule.name) for rule in RULES.values()],
+                [(rule_title(rule), rule.name) for rule in RULES.values()],
                 value="lossless",
                 label="Rule",
                 info="How the target verifies the guesses.",

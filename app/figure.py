@@ -12,7 +12,7 @@ from app.figure_graphs import draw_acceptance, draw_rounds, draw_rtf, progress
 from app.figure_grid import draw_grid, draw_key
 from app.figure_style import BODY, CELLS, FAINT, PAPER, RULE, SMALL, TITLE
 from app.figure_words import draw_words, drawable
-from app.report import percent
+from app.report import name_rule, percent
 from core.metrics import measure
 from core.trace import Trace
 
@@ -85,7 +85,12 @@ def _headline(figure: Figure, trace: Trace) -> None:
 
 def _settings(trace: Trace) -> tuple[str, str]:
     """Two lines; what was left as it comes is not mentioned."""
-    decoding = [f"voice {trace.voice}", f"rule {trace.rule}", f"γ {trace.gamma}", trace.device]
+    decoding = [
+        f"voice {trace.voice}",
+        f"rule {name_rule(trace)}",
+        f"γ {trace.gamma}",
+        trace.device,
+    ]
     sampling = [f"temperature {trace.temperature:g}", f"seed {trace.seed}"]
     if trace.top_k:
         sampling.append(f"top-k {trace.top_k}")

@@ -34,8 +34,14 @@ def describe_run(trace: Trace) -> str:
     if trace.gamma == 0:
         return f"baseline, {trace.rule} noise, seed {trace.seed}"
     claim = "lossless" if trace.lossless else "not lossless"
-    rule = trace.rule if trace.rule == claim else f"{trace.rule} ({claim})"
-    return f"speculative, {rule}, γ {trace.gamma}, seed {trace.seed}"
+    rule = trace.rule if trace.rule == claim else f"{name_rule(trace)} ({claim})"
+    gamma = f"adaptive γ up to {trace.gamma}" if trace.adaptive else f"γ {trace.gamma}"
+    return f"speculative, {rule}, {gamma}, seed {trace.seed}"
+
+
+def name_rule(run: Trace | Report) -> str:
+    """Its rule, with how far it goes if it is a relaxed one."""
+    return run.rule if run.tolerance is None else f"{run.rule} {run.tolerance:g}"
 
 
 def say_table(trace: Trace) -> Table:
@@ -49,7 +55,7 @@ def say_table(trace: Trace) -> Table:
 def bench_table(report: Report) -> Table:
     """Medians, with quartiles beside."""
     title = (
-        f"{report.rule}, γ {report.gamma}, temperature {report.temperature:g}; "
+        f"{name_rule(report)}, γ {report.gamma}, temperature {report.temperature:g}; "
         f"{report.pairs} pairs, {report.device}, {report.threads} threads"
     )
     table = _table(title, "", ">median", ">quartiles")

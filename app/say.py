@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -10,6 +11,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from app.report import say_table
 from app.sinks import Memory, Sink, pass_on
 from app.studio import load_engine
+from core.costs import measure_outlook
 from core.engine import AudioReady, Engine, Event, SentenceStarted, Settings, Started
 from core.trace import Trace
 
@@ -21,11 +23,17 @@ def speak_and_report(
     device: str,
     sinks: Sequence[Sink],
     trace_path: Path | None,
+    adaptive: bool,
 ) -> None:
-    """Load the voice, speak into the sinks, print the metrics."""
+    """Load the voice, speak into the sinks, print the metrics.
+
+    adaptive: let γ adapt to what drafting yields and costs on this computer.
+    """
     progress = Console(stderr=True)
     with progress.status("Loading the voice"):
         engine = load_engine(voice, device, settings)
+        if adaptive:
+            settings = replace(settings, adaptive=measure_outlook(engine, settings))
     memory = Memory()
     if trace_path:
         sinks = [*sinks, memory]

@@ -93,6 +93,7 @@ class Report:
     threads: int
     torch: str
     rule: str
+    tolerance: float | None
     gamma: int
     temperature: float
     top_k: int
@@ -138,7 +139,7 @@ def summarize(engine: Engine, settings: Settings, pairs: Sequence[Pair]) -> Repo
     """Medians and quartiles over pairs."""
     baseline = [pair.baseline for pair in pairs]
     speculative = [pair.speculative for pair in pairs]
-    sampling = settings.sampling
+    sampling, rule = settings.sampling, engine.rule(settings)
     codebooks = range(engine.voice.codec.num_codebooks)
     widths = range(1, settings.gamma + 2)
     return Report(
@@ -146,7 +147,8 @@ def summarize(engine: Engine, settings: Settings, pairs: Sequence[Pair]) -> Repo
         device=str(engine.device),
         threads=torch.get_num_threads(),
         torch=torch.__version__,
-        rule=settings.rule,
+        rule=rule.name,
+        tolerance=rule.tolerance and rule.tolerance.value,
         gamma=settings.gamma,
         temperature=sampling.temperature,
         top_k=sampling.top_k,

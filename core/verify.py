@@ -83,7 +83,7 @@ RULES = {
         relaxed("ssd", "SSD tolerance β", verify_ssd, Tolerance("β", 0.2, 0, 1)),
         relaxed("vadusa", "VADUSA tolerance τ", verify_vadusa, Tolerance("τ", 3, 1, 100)),
         replace(
-            relaxed("pcg", "PCG acoustic groups", verify_groups, Tolerance("radius", 0.7, 0, 2)),
+            relaxed("pcg", "PCG acoustic groups", verify_groups, Tolerance("radius", 0.8, 0, 2)),
             acoustic=True,
         ),
         relaxed("typical", "Medusa typical", verify_typical, Tolerance("ε", 0.09, 0, 1)),

@@ -2,7 +2,7 @@
 
 import weakref
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
@@ -217,20 +217,17 @@ def test_cancelling_leaves_nothing_behind(engine: Engine, monkeypatch: pytest.Mo
     """A run that is closed midway must give its caches back, and not change the next one."""
     expected, _ = speak(engine, "Short.", Settings())
     states: list[weakref.ref[DecoderState]] = []
-    target, drafter = engine.voice.target, engine.voice.drafter
 
-    def watched_target(plan: Plan) -> DecoderState:
-        state = target(plan)
-        states.append(weakref.ref(state))
-        return state
+    def watched(start: Callable[[Plan], DecoderState]) -> Callable[[Plan], DecoderState]:
+        def watch(plan: Plan) -> DecoderState:
+            state = start(plan)
+            states.append(weakref.ref(state))
+            return state
 
-    def watched_drafter(plan: Plan, sampling: Sampling) -> DraftModel:
-        draft = drafter(plan, sampling)
-        states.append(weakref.ref(draft.model))
-        return draft
+        return watch
 
-    monkeypatch.setattr(engine.voice, "target", watched_target)
-    monkeypatch.setattr(engine.voice, "drafter", watched_drafter)
+    for model in ("target", "draft"):
+        monkeypatch.setattr(engine.voice, model, watched(getattr(engine.voice, model)))
     run = engine.synthesize(SENTENCE, Settings())
     for _ in range(20):
         next(run)
