@@ -94,7 +94,10 @@ def test_greedy_tokens_are_the_baseline_s(rule: Rule, gamma: int) -> None:
             assert tokens_of(iter(rounds)) == baseline
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
+# Of the relaxed rules one that tests with numbers, and one that does not.
+@pytest.mark.parametrize(
+    "rule", [*LOSSLESS, RULES["ssd"], RULES["typical"]], ids=lambda rule: rule.name
+)
 @pytest.mark.parametrize("gamma", range(9))
 @pytest.mark.parametrize("length", range(1, 13))
 def test_length_is_met_exactly_and_counts_add_up(rule: Rule, gamma: int, length: int) -> None:
