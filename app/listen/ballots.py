@@ -70,6 +70,11 @@ class Ballot:
     def complete(self) -> bool:
         return len(self.votes) == self.head.trials
 
+    @property
+    def begun(self) -> str:
+        """When the first vote was given, UTC; after all others if there is none."""
+        return self.votes[0].at if self.votes else "never"
+
 
 HEAD = tuple(field.name for field in fields(Head))
 VOTE = tuple(field.name for field in fields(Vote))

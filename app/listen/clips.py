@@ -8,7 +8,7 @@ from core.sound import FULL_SCALE
 
 LEAD_S, TAIL_S = 0.1, 0.2  # of what was there before and after the speech; faded
 AUDIBLE = 10 ** (-45 / 20)  # of the peak: what is quieter at the ends is silence
-LOUDNESS = -20.0  # LUFS
+LOUDNESS = -23.0  # LUFS: low enough for the peaks of nearly all speech
 LOUDEST = 10 ** (-1 / 20)  # no sample of a clip is larger
 BLOCK_S = 0.4  # the shortest sound whose loudness is defined (ITU-R BS.1770)
 

@@ -10,6 +10,7 @@ from app.listen.ways import title_of
 from app.listen.words import pooled_sentences, sentences
 from core.errors import ForespeakError
 
+ALL = "all"  # listeners together
 OWN = ("test", "session", "seed")  # of a head: what two sessions of the same test may differ in
 
 
@@ -37,27 +38,21 @@ def session_result(ballot: Ballot, same: bool) -> dict[str, Any]:
 
 def pooled_result(head: Head, ballots: Sequence[Ballot], same: bool = False) -> dict[str, Any]:
     """Of all complete sessions together; the others are named. head: of any of them."""
-    complete = [ballot for ballot in ballots if ballot.complete]
-    verdict = judge(head.kind, pooled(complete))
+    judged = verdicts(head, ballots)
+    complete = len(judged) - 1
+    words = pooled_sentences(judged[ALL], head, complete, len(ballots), same)
     return {
         "sessions": [_row(ballot) for ballot in ballots],
-        "pooled": _result(
-            verdict, head, pooled_sentences(verdict, head, len(complete), len(ballots), same)
-        ),
-        "figure": render(head, verdicts(head, ballots), "svg").decode(),
+        "pooled": _result(judged[ALL], head, words),
+        "figure": render(head, judged, "svg").decode(),
     }
-
-
-def pooled(ballots: Sequence[Ballot]) -> Count:
-    """All their votes."""
-    return sum(map(count, ballots), Count(0, 0))
 
 
 def verdicts(head: Head, ballots: Sequence[Ballot]) -> dict[str, Verdict]:
     """By listener, in order, and of all together: complete sessions only."""
     counts = [count(ballot) for ballot in ballots if ballot.complete]
     found = {f"listener {n}": judge(head.kind, one) for n, one in enumerate(counts, 1)}
-    return found | {"all": judge(head.kind, sum(counts, Count(0, 0)))}
+    return found | {ALL: judge(head.kind, sum(counts, Count(0, 0)))}
 
 
 def from_files(files: Sequence[str]) -> list[Ballot]:

@@ -165,12 +165,13 @@ class Routes:
         return self._store.session(request.path_params["session"])
 
     def _kept(self, request: Request) -> tuple[Design, list[Ballot]]:
-        """The test and all its sessions, for who knows its key."""
+        """The test and all its sessions, the oldest first, for who knows its key."""
         design = self._store.design(request.path_params["test"])
         key = request.query_params.get("key", "")
         if not compare_digest(key.encode(), design.key.encode()):
             raise Refusal(403, "That key does not open this test: use the facilitator's link.")
-        return design, [session.ballot() for session in self._store.sessions(design)]
+        ballots = (session.ballot() for session in self._store.sessions(design))
+        return design, sorted(ballots, key=lambda ballot: ballot.begun)
 
 
 def _complete(session: Session) -> Ballot:

@@ -67,7 +67,10 @@ class Session:
 
     def ballot(self) -> Ballot:
         """What has been answered so far."""
-        ballots = from_csv(whole_lines(self._votes.read_bytes()).decode())
+        try:
+            ballots = from_csv(whole_lines(self._votes.read_bytes()).decode())
+        except ForespeakError as error:
+            raise ForespeakError(f"The file {self._votes.name} is damaged: {error}") from error
         return ballots[0] if ballots else Ballot(self._head(), ())
 
     def state(self) -> dict[str, Any]:

@@ -66,10 +66,9 @@ class Store:
         return Session(self.design(found[1]), token, self.folder(found[1]), self._writing)
 
     def sessions(self, design: Design) -> list[Session]:
-        """All sessions of a test, the oldest first."""
+        """All sessions of a test, in no order that means anything."""
         folder = self.folder(design.test)
-        paths = sorted(folder.glob("votes-*.csv"), key=lambda path: path.stat().st_ctime)
-        tokens = (path.stem.removeprefix("votes-") for path in paths)
+        tokens = (path.stem.removeprefix("votes-") for path in folder.glob("votes-*.csv"))
         return [
             Session(design, token, folder, self._writing)
             for token in tokens

@@ -96,6 +96,7 @@ def test_the_ceiling_speaks_the_recorded_texts(prepare, store):
 def test_there_is_a_way_for_each_rule_and_it_says_whether_it_is_lossless():
     assert set(RULES) < set(all_ways())
     assert "(lossless)" in title_of("lossless")
+    assert title_of("ssd") == "SSD tolerance, β = 0.2 (not lossless)"
     assert title_of("of another version") == "of another version"
 
 

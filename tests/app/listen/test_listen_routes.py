@@ -203,5 +203,21 @@ class TestFacilitator:
         again = client.post(f"{ROOT}/pool", json={"files": [response.text]}).json()
         assert again["pooled"] == pooled(client, design).json()["pooled"]
 
+    def test_listeners_are_numbered_as_they_began(self, client, design):
+        listeners = [Listener(client, design.test).begin() for _ in range(6)]
+        for listener in listeners:
+            listener.vote(0, "A")
+        listeners[0].vote(1, "A")
+        told = [row["session"] for row in pooled(client, design).json()["sessions"]]
+        assert told == [listener.session for listener in listeners]
+
+    def test_a_damaged_file_is_named(self, client, store, design, listener):
+        listener.vote(0, "A")
+        name = f"votes-{listener.session}.csv"
+        path = store.folder(design.test) / name
+        path.write_text(path.read_text().replace(",A,", ",Q,"))
+        response = pooled(client, design)
+        assert (response.status_code, name in response.text) == (400, True)
+
     def test_an_unknown_figure(self, client, design):
         assert pooled(client, design, None, "figure.exe").status_code == 404
