@@ -9,25 +9,15 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from app.listen.design import ABX, CHOICES, Design
+from app.listen.design import ABX, CHOICES, Design, Terms
 from core.errors import ForespeakError
 
 
 @dataclass(frozen=True)
-class Head:
+class Head(Terms):
     """What all rows of a session have in common. seed: what its assignments were drawn with."""
 
-    test: str
     session: str
-    version: str
-    voice: str
-    kind: str
-    first: str
-    second: str
-    temperature: float
-    top_p: float
-    gamma: int
-    rate: float
     trials: int
     seed: str
 
@@ -83,8 +73,8 @@ COLUMNS = (*HEAD, *VOTE, "correct")
 
 def head_of(design: Design, session: str = "", seed: str = "") -> Head:
     """Of one of the test's sessions; or, without one, what all of them share."""
-    shared = {name: getattr(design, name) for name in HEAD if name not in ("session", "seed")}
-    return Head(**shared, session=session, seed=seed)
+    terms = {field.name: getattr(design, field.name) for field in fields(Terms)}
+    return Head(**terms, session=session, trials=design.trials, seed=seed)
 
 
 def header() -> bytes:

@@ -32,16 +32,10 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Design:
-    """Everything that a listener must not know, and what their votes are written down with.
-
-    key: given to whoever prepared the test; secret: what assignments are drawn from, never given
-    to anyone; first, second: names of ways.
-    """
+class Terms:
+    """What is compared, and how it was spoken: told with the votes. first, second: ways' names."""
 
     test: str
-    key: str
-    secret: str
     version: str
     voice: str
     kind: str
@@ -51,6 +45,18 @@ class Design:
     top_p: float
     gamma: int
     rate: float
+
+
+@dataclass(frozen=True)
+class Design(Terms):
+    """Everything that a listener must not know.
+
+    key: given to whoever prepared the test; secret: what assignments are drawn from, never given
+    to anyone.
+    """
+
+    key: str
+    secret: str
     sample_rate: int
     items: tuple[Item, ...]
     at: str
