@@ -1,6 +1,7 @@
 """A result as a figure for a slide: chance against what was found, and each listener's share."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,6 +17,7 @@ from app.listen.ways import title_of
 
 MARGIN, LEFT, GAP, BOTTOM, TOP = 0.4, 0.95, 1.5, 0.75, 5.75  # inches
 CHANCE_WIDTH = 5.6  # inches of the left panel
+ROOM = 1500  # points of type size times characters that the headline has room for
 LABELLED = 24  # listeners that have room for their names
 FOUND, BY_CHANCE, REGION = CELLS["accepted"][0], RULE, CELLS["rejected"][0]
 
@@ -42,20 +44,17 @@ def _headline(figure: Figure, head: Head, main: Verdict) -> None:
     count = main.count
     what = "right" if head.kind == ABX else f"for {title_of(head.first)}"
     neither = f", {count.ties} for neither" if count.ties else ""
-    lines = [
-        (6.72, f"{title_of(head.first)} against {title_of(head.second)}", 18, INK),
-        (6.38, f"{count.right} of {count.of} {what}{neither} · {_p(main.p)}", BODY + 3, INK),
-        (6.12, _settings(head), BODY, FAINT),
-    ]
-    for y, text, size, colour in lines:
-        figure.text(
-            MARGIN / WIDTH,
-            y / HEIGHT,
-            text,
-            size=size,
-            color=colour,
-            weight="bold" if size == 18 else "normal",
-        )
+    pair = f"{title_of(head.first)} against {title_of(head.second)}"
+    largest = min(18, ROOM / len(pair))
+    found = f"{count.right} of {count.of} {what}{neither} · {_p(main.p)}"
+    _write(figure, 6.72, pair, size=largest, weight="bold", color=INK)
+    _write(figure, 6.38, found, size=BODY + 3, color=INK)
+    _write(figure, 6.12, _settings(head), size=BODY, color=FAINT)
+
+
+def _write(figure: Figure, y: float, text: str, **look: Any) -> None:
+    """A line from the left margin on; y in inches from below."""
+    figure.text(MARGIN / WIDTH, y / HEIGHT, text, **look)
 
 
 def _settings(head: Head) -> str:
@@ -96,7 +95,7 @@ def _draw_chance(axes: Axes, verdict: Verdict) -> None:
     axes.annotate(
         str(right),
         (right, 1),
-        (4 if right < of * 0.9 else -4, -4),
+        (5 if right < of * 0.9 else -5, -4),
         xycoords=("data", "axes fraction"),
         textcoords="offset points",
         ha="left" if right < of * 0.9 else "right",
@@ -106,7 +105,8 @@ def _draw_chance(axes: Axes, verdict: Verdict) -> None:
         color=FOUND,
     )
     axes.set_ylim(0, probabilities.max() * 1.15)
-    axes.set_xlim(-0.7, of + 0.7)
+    likely = counts[probabilities > probabilities.max() / 1000]
+    axes.set_xlim(min(likely[0], right) - 0.7, max(likely[-1], right) + 0.7)
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     axes.set_xlabel("right answers" if verdict.kind == ABX else "votes for the first", size=SMALL)
@@ -115,7 +115,7 @@ def _draw_chance(axes: Axes, verdict: Verdict) -> None:
 
 def _draw_shares(axes: Axes, head: Head, verdicts: Mapping[str, Verdict]) -> None:
     """The share of each listener and of all, with its interval, against chance."""
-    what = "right answers" if head.kind == ABX else f"votes for {title_of(head.first)}"
+    what = "right answers" if head.kind == ABX else "votes for the first"
     title(axes, f"share of {what}, 95% interval")
     axes.axvline(CHANCE, color=FAINT, linewidth=1, linestyle=(0, (4, 3)))
     rows = [(name, verdict) for name, verdict in verdicts.items() if verdict.count.of]
