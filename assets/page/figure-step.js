@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 import { actionsOf, SHOWS } from "./step-actions.js";
+import { Hearing } from "./step-hearing.js";
 import { StepView } from "./step-view.js";
 
 /**
@@ -16,17 +17,18 @@ export async function mount(element, { recording, round = 0, show = "all" }, les
   const all = actionsOf(view);
   const shown = all.map((_, index) => index).filter((index) => SHOWS[show].includes(all[index].kind));
   if (!shown.length) throw new Error(`round ${round} of ${recording} has nothing of “${show}”.`);
-  const open = () => lesson.open({ recording, round });
-  new StepFigure(element, { view, rule: trace.rule, shown, open });
+  new StepFigure(element, { recording, view, rule: trace.rule, shown, lesson });
 }
 
 class StepFigure {
-  constructor(element, { view, rule, shown, open }) {
-    Object.assign(this, { view, rule, shown, place: 0 });
-    this.picture = new StepView();
+  constructor(element, { recording, view, rule, shown, lesson }) {
+    Object.assign(this, { recording, view, rule, shown, place: 0 });
+    this.hearing = new Hearing(lesson);
+    this.picture = new StepView(this.hearing.element);
     this.back = h("button", { type: "button", onclick: () => this.#move(-1) }, "‹ Back");
     this.on = h("button", { type: "button", onclick: () => this.#move(1) }, "Next ›");
     const many = shown.length > 1;
+    const open = () => lesson.open({ recording, round: view.round });
     const toStep = h("button", { type: "button", onclick: open }, "Open in step mode");
     element.setAttribute("role", "group");
     element.setAttribute("aria-label", "A round of a recorded run");
@@ -40,6 +42,7 @@ class StepFigure {
   #move(sign) {
     this.place = Math.max(0, Math.min(this.shown.length - 1, this.place + sign));
     this.picture.show(this.view, this.shown[this.place], this.rule);
+    this.hearing.show(this.recording, this.view, this.picture.action);
     this.back.disabled = this.place === 0;
     this.on.disabled = this.place === this.shown.length - 1;
   }

@@ -2,8 +2,8 @@
 
 import { spans } from "./captions.js";
 import { h } from "./dom.js";
-import { HearButton } from "./hear.js";
 import { actionsOf, placeOf } from "./step-actions.js";
+import { Hearing } from "./step-hearing.js";
 import { StepView } from "./step-view.js";
 import { WhatIf } from "./step-whatif.js";
 import { button, slider } from "./toolbar.js";
@@ -25,10 +25,8 @@ export class StepMode {
     this.fault = h("p", { class: "fault", role: "alert" });
     this.hint = h("p", { class: "hint" }, NOTHING);
     this.whatIf = new WhatIf(() => this.#look());
-    this.rejected = new HearButton("Hear the rejected idea");
-    this.kept = new HearButton("Hear what was kept");
-    this.hearing = h("div", { class: "toolbar hearings" }, this.rejected.element, this.kept.element);
-    this.picture = new StepView(this.hearing);
+    this.hearing = new Hearing(lesson);
+    this.picture = new StepView(this.hearing.element);
     this.recordings = h("select", { "aria-label": "Recorded run", onchange: () => this.choose(this.recordings.value) });
     this.element = h("section", { class: "steps", tabindex: "-1", "aria-label": "Step mode" });
     this.element.steps = this; // for tests
@@ -140,16 +138,7 @@ export class StepMode {
     this.whatIf.explain(view);
     this.picture.show(view, this.action, this.whatIf.rule);
     this.#showSentence();
-    this.#offerSounds();
-  }
-
-  #offerSounds() {
-    const { draft_tokens: drafted, accepted } = this.trace.rounds[this.round];
-    const { kind, row } = this.actions[this.action];
-    const past = kind === "residual" || kind === "corrected" || (kind === "test" && row === accepted);
-    this.hearing.hidden = !(this.view.is_recorded && accepted < drafted.length && past);
-    this.rejected.offer(this.lesson.heard(this.id, this.round, "rejected"));
-    this.kept.offer(this.lesson.heard(this.id, this.round, "kept"));
+    this.hearing.show(this.id, view, this.actions[this.action]);
   }
 
   /** The sentence, with the word that the action's place belongs to. */

@@ -38,10 +38,10 @@ def test_own_ideas_are_made_to_be_heard(page):
     )
     page.evaluate(f"{STEPS}.turn({rejected})")
     page.wait_for_function(f"{STEPS}.view.round === {rejected}")
-    while not page.is_visible(".hearings"):
+    while not page.is_visible(".steps .hearings"):
         page.keyboard.press("ArrowRight")
     with page.expect_response("**/rejected.wav") as response:
-        page.get_by_role("button", name="Hear the rejected idea").click()
+        page.locator(".steps").get_by_role("button", name="Hear the rejected idea").click()
     assert response.value.body()[:4] == b"RIFF"
 
 

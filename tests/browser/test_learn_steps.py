@@ -273,7 +273,7 @@ def test_what_is_read_agrees_with_what_is_decided(page, recording, rule):
 def test_the_rejected_idea_and_what_was_kept_can_be_heard(page, recording, rejected):
     row = recording.trace.rounds[rejected].accepted
     go_to(page, rejected)
-    assert not page.is_visible(".hearings")  # not before anything is rejected
+    assert not page.is_visible(".steps .hearings")  # not before anything is rejected
     go_to(
         page,
         rejected,
@@ -282,35 +282,35 @@ def test_the_rejected_idea_and_what_was_kept_can_be_heard(page, recording, rejec
     sounds = {}
     for name, label in (("rejected", "Hear the rejected idea"), ("kept", "Hear what was kept")):
         with page.expect_response(f"**/rounds/{rejected}/{name}.wav") as response:
-            page.get_by_role("button", name=label).click()
+            page.locator(".steps").get_by_role("button", name=label).click()
         with wave.open(io.BytesIO(response.value.body())) as file:
             sounds[name] = file.readframes(file.getnframes())
             seconds = file.getnframes() / file.getframerate()
         page.wait_for_function(f"Math.abs(heard.at(-1) - {seconds}) < 1e-3")
     assert sounds["rejected"] != sounds["kept"]
     assert page.evaluate("heard.length") == 2
-    pressed = ".hearings [aria-pressed=true]"
+    pressed = ".steps .hearings [aria-pressed=true]"
     assert page.locator(pressed).count() == 1  # the second one silenced the first
     page.locator(pressed).click()
     assert page.locator(pressed).count() == 0
     change(page, "temperature", 0.1)  # these are the sounds of what happened
     page.wait_for_function(f"!{STEPS}.view.is_recorded")
-    assert not page.is_visible(".hearings")
+    assert not page.is_visible(".steps .hearings")
 
 
 def test_no_sound_is_offered_where_nothing_was_rejected(page, recording):
     full = [n for n, round_ in enumerate(recording.trace.rounds) if not was_rejected(round_)]
     for action in range(len(expected_actions(recording.trace.rounds[full[0]]))):
         go_to(page, full[0], action)
-        assert not page.is_visible(".hearings")
+        assert not page.is_visible(".steps .hearings")
 
 
 def test_a_sound_that_fails_says_why(page, rejected):
     page.route("**/rejected.wav", lambda route: route.fulfill(status=400, body="Not today."))
     go_to(page, rejected)
-    while not page.is_visible(".hearings"):
+    while not page.is_visible(".steps .hearings"):
         page.keyboard.press("ArrowRight")
-    page.get_by_role("button", name="Hear the rejected idea").click()
+    page.locator(".steps").get_by_role("button", name="Hear the rejected idea").click()
     page.get_by_text("Not today.").wait_for()
 
 
