@@ -1,5 +1,7 @@
 // Brings the numbered lines of a run's log: as they are written, or again at their own pace.
 
+import { address } from "./address.js";
+
 const ANSWER = 5000; // milliseconds that the server may take to answer at all
 const PATIENCE = 20_000; // milliseconds without a sign of life until a run is given up
 const FIRST_WAIT = 250; // milliseconds until it is asked again, doubled each time
@@ -75,7 +77,7 @@ export class Pacer {
 /** One run's lines, over as many connections as it takes. */
 class Feed {
   constructor(run, next, onLine, signal) {
-    this.path = `forespeak/runs/${encodeURIComponent(run)}/events`;
+    this.path = `runs/${encodeURIComponent(run)}/events`;
     this.next = next;
     this.onLine = onLine;
     this.signal = signal; // aborts everything
@@ -117,7 +119,7 @@ class Feed {
   }
 
   async #ask() {
-    const url = new URL(`${this.path}?after=${this.next}`, document.baseURI);
+    const url = address(`${this.path}?after=${this.next}`);
     const control = new AbortController();
     const abort = () => control.abort();
     this.signal.addEventListener("abort", abort);

@@ -1,6 +1,6 @@
 // What the figures of the Learn tab may ask for: recorded runs, their steps, sounds, this machine.
 
-import { address } from "./session.js";
+import { address } from "./address.js";
 
 const SILENT = "The server does not answer: is it still running?";
 

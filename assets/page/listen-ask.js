@@ -1,11 +1,11 @@
 // Asks the server about listening tests: JSON in and out, again where no answer came.
 
-import { address } from "./session.js";
+import { address } from "./address.js";
 
 const ANSWER = 30_000; // milliseconds that an answer may take: clips are large, networks slow
 const FIRST_WAIT = 400; // milliseconds until it is asked again, doubled each time
 const LAST_WAIT = 4000;
-const SILENT = "The server does not answer.";
+const UNCHANGED = 304;
 const AGAIN = "It is asked again until it does: leave this page open.";
 
 /** An answer that says no; its message is the server's and can be shown as it is. */
@@ -16,30 +16,44 @@ export class Refused extends Error {
   }
 }
 
-/** The server had trouble, in its own words: it may do better when asked again. */
-class Troubled extends Error {}
+/** No answer, or one that tells of trouble: the server may do better when asked again. */
+export class Lost extends Error {
+  constructor(message = "The server does not answer.") {
+    super(message);
+  }
+}
 
 /** The address of something about tests: for links and downloads. */
 export function place(...parts) {
   return address(["listen", ...parts.map(encodeURIComponent)].join("/"));
 }
 
+/** What to say of anything that was thrown. */
+export function inWords(error) {
+  if (error instanceof Refused || error instanceof Lost) return error.message;
+  console.error(error);
+  return `This page does not work as it should (${error.message}): load it again.`;
+}
+
 /**
  * Ask once: GET, or POST where there is a body.
  * @param {URL} url
  * @param {object} [body]
- * @returns {Promise<object>} Rejects with Refused, or with another error where no answer came.
+ * @returns {Promise<object>} Rejects with Refused or Lost.
  */
 export async function ask(url, body) {
   const post = { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
-  const response = await fetch(url, {
-    ...(body && post),
-    signal: AbortSignal.timeout(ANSWER),
-    cache: "no-store",
-  });
-  const text = await response.text();
-  if (response.ok) return JSON.parse(text);
-  throw response.status < 500 ? new Refused(text, response.status) : new Troubled(text);
+  return (await request(url, body && post)).answer;
+}
+
+/**
+ * Ask for what may have changed.
+ * @param {?string} mark of the answer that is known already
+ * @returns {Promise<?{answer: object, mark: ?string}>} null where that one still holds
+ */
+export async function askAgain(url, mark) {
+  const { answer, status, headers } = await request(url, mark && { headers: { "If-None-Match": mark } });
+  return status === UNCHANGED ? null : { answer, mark: headers.get("ETag") };
 }
 
 /**
@@ -51,9 +65,36 @@ export async function insist(url, body, lost) {
     try {
       return await ask(url, body);
     } catch (error) {
-      if (error instanceof Refused) throw error;
-      lost(error instanceof Troubled ? `${error.message} ${AGAIN}` : `${SILENT} ${AGAIN}`);
+      if (!(error instanceof Lost)) throw error;
+      lost(`${error.message} ${AGAIN}`);
     }
     await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+}
+
+async function request(url, options) {
+  const { text, response } = await fetched(url, options);
+  const { ok, status, headers } = response;
+  if (status >= 500) throw new Lost(text);
+  if (!ok && status !== UNCHANGED) throw new Refused(text, status);
+  return { answer: ok ? parsed(text) : null, status, headers };
+}
+
+async function fetched(url, options) {
+  try {
+    const signal = AbortSignal.timeout(ANSWER);
+    const response = await fetch(url, { ...options, signal, cache: "no-store" });
+    return { response, text: await response.text() };
+  } catch {
+    throw new Lost();
+  }
+}
+
+// Something between the server and here may answer in its place.
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Lost();
   }
 }

@@ -1,16 +1,18 @@
 // Which parts of a clip were heard. No DOM, no clock.
 
-const ENOUGH = 1; // seconds of a clip that a vote needs; the server asks for the same
-const SLACK = 0.02; // seconds that may be missing of it: a switch can lose a few samples
+const SLACK = 0.02; // seconds that may be missing: a switch can lose a few samples
 
 /** Parts of one clip, joined where they meet. */
 export class Heard {
   /** @type {number[][]} [from, to] in seconds, rising and apart */
   parts = [];
 
-  /** @param {number} duration of the clip, in seconds */
-  constructor(duration) {
-    this.duration = duration;
+  /**
+   * @param {number} duration of the clip, in seconds
+   * @param {number} least seconds of it that a vote needs; of a shorter clip all
+   */
+  constructor(duration, least) {
+    Object.assign(this, { duration, least });
   }
 
   add(from, to) {
@@ -31,6 +33,6 @@ export class Heard {
 
   /** Whether that is enough for a vote. */
   get enough() {
-    return this.seconds >= Math.min(ENOUGH, this.duration) - SLACK;
+    return this.seconds >= Math.min(this.least, this.duration) - SLACK;
   }
 }

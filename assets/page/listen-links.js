@@ -1,5 +1,6 @@
 // Links to a test, to be copied.
 
+import { here } from "./address.js";
 import { h } from "./dom.js";
 
 const COPIED_MS = 2500;
@@ -11,7 +12,7 @@ const COPIED_MS = 2500;
  * @param {?string} [base] the page's address for others; by default the one that it has here
  */
 export function linkTo(label, query, base = null) {
-  const url = new URL(base ?? document.baseURI);
+  const url = new URL(base ?? here());
   url.search = new URLSearchParams(query);
   const field = h("input", { type: "text", readonly: true, value: url.href, onfocus: () => field.select() });
   const copy = h("button", { type: "button", "aria-label": `Copy the link: ${label}` }, "Copy");

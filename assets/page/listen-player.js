@@ -24,9 +24,13 @@ export class BlindPlayer {
   #at = 0; // when that was, by the context's clock
   #credited = 0; // the position up to which `heard` is told
 
-  /** @param {Object<string, Int16Array>} clips of equal length */
-  load(clips, sampleRate) {
+  /**
+   * @param {Object<string, Int16Array>} clips of equal length
+   * @param {number} least seconds of each that are enough
+   */
+  load(clips, sampleRate, least) {
     this.pause();
+    this.#clear(); // whatever fails from here on, the clips before are gone
     if (sampleRate !== this.#rate) {
       this.#context?.close();
       this.#context = createContext(sampleRate);
@@ -35,14 +39,19 @@ export class BlindPlayer {
       this.#rate = sampleRate;
     }
     const names = Object.keys(clips);
-    this.duration = clips[names[0]].length / sampleRate;
-    this.heard = Object.fromEntries(names.map((name) => [name, new Heard(this.duration)]));
     this.#buffers = Object.fromEntries(
       names.map((name) => [name, bufferOf(this.#context, clips[name], sampleRate)]),
     );
+    this.duration = clips[names[0]].length / sampleRate;
+    this.heard = Object.fromEntries(names.map((name) => [name, new Heard(this.duration, least)]));
     this.chosen = names[0];
-    this.#from = 0;
     this.onchange();
+  }
+
+  #clear() {
+    Object.assign(this, { heard: {}, chosen: null, duration: 0 });
+    this.#buffers = {};
+    this.#from = 0;
   }
 
   get playing() {
@@ -63,6 +72,7 @@ export class BlindPlayer {
 
   /** Hear this clip from now on, at the place where the others are. */
   choose(name) {
+    if (!this.heard[name]) return;
     this.credit();
     this.chosen = name;
     if (this.playing) for (const each in this.#voices) this.#fade(each, each === name ? 1 : 0);
@@ -77,7 +87,7 @@ export class BlindPlayer {
 
   /** From where it is; from the start where all was played. To be called in a user's gesture. */
   play() {
-    if (this.playing) return;
+    if (this.playing || !this.duration) return;
     resume(this.#context);
     if (this.#from >= this.duration) this.#from = 0;
     this.#start();
@@ -92,6 +102,7 @@ export class BlindPlayer {
   }
 
   seek(seconds) {
+    if (!this.duration) return;
     const { playing } = this;
     this.credit();
     this.#stop(Math.min(Math.max(seconds, 0), this.duration));

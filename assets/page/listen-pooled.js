@@ -1,10 +1,10 @@
 // For who prepared a test: who has answered so far, and what all complete sessions say together.
 
 import { h } from "./dom.js";
-import { ask, place, Refused } from "./listen-ask.js";
+import { askAgain, inWords, Lost, place } from "./listen-ask.js";
 import { linkTo } from "./listen-links.js";
-import { grid, outcome } from "./listen-result.js";
-import { percent, probability } from "./listen-words.js";
+import { Outcome, Table } from "./listen-result.js";
+import { percent } from "./listen-words.js";
 import { Status } from "./parts.js";
 
 const REFRESH = 5000; // milliseconds between looks
@@ -26,30 +26,37 @@ export class Pooled {
   /** Show the results, and again whenever they have changed; until the server refuses. */
   async follow() {
     this.status.say("Loading the results…", "loading");
-    for (let shown = ""; ; ) {
+    for (let mark = null; ; ) {
       try {
-        const results = await ask(this.#file("results"));
-        const text = JSON.stringify(results);
-        if (text !== shown) this.#show(results);
-        shown = text;
-        this.#tell(results);
+        const news = await askAgain(this.#file("results"), mark);
+        if (news) this.#show(news.answer);
+        if (news) mark = news.mark;
+        this.#tell(this.told, "playing");
       } catch (error) {
-        this.status.say(error instanceof Refused ? error.message : "The server does not answer. It is asked again.", "failed");
-        if (error instanceof Refused) return;
+        this.#tell(inWords(error), "failed");
+        if (!(error instanceof Lost)) return;
       }
       await new Promise((resolve) => setTimeout(resolve, REFRESH));
     }
   }
 
-  #tell({ sessions }) {
-    const done = sessions.filter((session) => session.done).length;
-    const text = `${done} complete, ${sessions.length - done} under way. This page follows them.`;
-    if (text !== this.status.element.textContent) this.status.say(text, "playing");
+  // Said anew only when it changes: screen readers read it aloud.
+  #tell(text, state) {
+    if (text !== this.status.element.textContent) this.status.say(text, state);
   }
 
   #show(results) {
+    const done = results.sessions.filter((session) => session.done).length;
+    this.told = `${done} complete, ${results.sessions.length - done} under way. This page follows them.`;
+    this.results ??= this.#layOut(results);
+    this.results.show(results);
+  }
+
+  #layOut({ lan }) {
     const files = Object.entries(FILES).map(([file, text]) => h("a", { href: this.#file(file), download: "" }, text));
-    this.screen.replaceChildren(pooled(results, files), linkTo("For listeners", { listen: this.test }));
+    const results = new Together(files);
+    this.screen.replaceChildren(results.element, linkTo("For listeners", { listen: this.test }, lan));
+    return results;
   }
 
   #file(name) {
@@ -60,25 +67,25 @@ export class Pooled {
 }
 
 /** What several sessions say together, and each of them. */
-export function pooled({ sessions, pooled: result, figure }, files = []) {
-  return h("section", {}, outcome({ ...result, figure }, "All listeners together", files), listeners(sessions));
+export class Together {
+  /** @param {HTMLElement[]} files links to them */
+  constructor(files = []) {
+    this.outcome = new Outcome("All sessions together", files);
+    this.sessions = new Table("Sessions", ["Session", "Trials", "Answers", "Share"]);
+    this.element = h("section", {}, this.outcome.element, this.sessions.element);
+  }
+
+  /** @param {object} results as the server sends them */
+  show({ sessions, pooled, figure }) {
+    this.outcome.show({ ...pooled, figure });
+    this.sessions.show(sessions.map(row));
+  }
 }
 
-// Numbered as in the figure, which has those who have finished.
-function listeners(sessions) {
-  const finished = sessions.filter(({ done }) => done).map(({ right, of, ties, p }, n) => [
-    `Listener ${n + 1}`,
-    "complete",
-    `${right} of ${of}${ties ? `, ${ties} ties` : ""}`,
-    of ? percent(right / of) : "–",
-    probability(p),
-  ]);
-  const others = sessions.filter(({ done }) => !done).map(({ votes, trials }) => [
-    "Not finished",
-    `${votes} of ${trials} trials`,
-    "–",
-    "–",
-    "–",
-  ]);
-  return grid("Listeners", ["Listener", "Trials", "Answers", "Share", "p"], [...finished, ...others]);
+// Of who has not finished only how far they are.
+function row({ done, counts, right, of, ties, votes, trials }, number) {
+  const name = `Session ${number + 1}`;
+  if (!done) return [name, `${votes} of ${trials}`, "–", "–"];
+  const answers = `${right} of ${of}${ties ? `, ${ties} ties` : ""}`;
+  return [name, counts ? "complete" : "complete, not counted", answers, of ? percent(right / of) : "–"];
 }

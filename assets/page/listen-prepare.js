@@ -1,20 +1,24 @@
 // For who prepares a test: how far the clips are, then the links; and pooling of saved votes.
 
 import { h } from "./dom.js";
-import { ask, insist, place, Refused } from "./listen-ask.js";
+import { ask, insist, inWords, place } from "./listen-ask.js";
 import { linkTo } from "./listen-links.js";
-import { pooled } from "./listen-pooled.js";
+import { Together } from "./listen-pooled.js";
 import { reach } from "./listen-words.js";
 import { Status } from "./parts.js";
 import { Session } from "./session.js";
 
 export class Prepare {
-  /** @param {object} page what `Session` wants */
-  constructor(root, page) {
+  /**
+   * @param {object} page what `Session` wants
+   * @param {string} note what to say first
+   */
+  constructor(root, page, note) {
     this.status = new Status();
     this.progress = h("progress", { hidden: true, "aria-label": "Clips made" });
     this.prepared = h("div", { class: "prepared" });
     root.append(this.status.element, this.progress, this.prepared, pooling());
+    if (note) this.status.say(note, "failed");
     this.session = new Session(page, this);
   }
 
@@ -68,18 +72,20 @@ const LOCAL = "These links work on this computer only. For others on your networ
 /** Votes that were saved on several computers, as one result. */
 function pooling() {
   const status = new Status();
-  const result = h("div", {});
+  const screen = h("div", {});
   const files = h("input", { type: "file", accept: ".csv", multiple: true });
   files.addEventListener("change", async () => {
-    result.replaceChildren();
+    screen.replaceChildren();
     if (!files.files.length) return;
     status.say("Reading…", "loading");
     try {
       const texts = await Promise.all([...files.files].map((file) => file.text()));
-      result.replaceChildren(pooled(await ask(place("pool"), { files: texts })));
+      const together = new Together();
+      together.show(await ask(place("pool"), { files: texts }));
+      screen.replaceChildren(together.element);
       status.say(`${texts.length} ${texts.length === 1 ? "file" : "files"} pooled.`, "done");
     } catch (error) {
-      status.say(error instanceof Refused ? error.message : "The server does not answer: is it still running?", "failed");
+      status.say(inWords(error), "failed");
     }
     files.value = ""; // so that the same files can be chosen again
   });
@@ -90,6 +96,6 @@ function pooling() {
     h("p", {}, "Answers (CSV) of one test, saved by listeners on several computers, become one result here."),
     h("label", {}, "Files of answers ", files),
     status.element,
-    result,
+    screen,
   );
 }

@@ -1,15 +1,17 @@
 // One listener takes a test: an introduction, the trials, the result. Whatever breaks meanwhile, the
 // session goes on where the server says that it stands.
 
+import { here } from "./address.js";
 import { h } from "./dom.js";
-import { insist, place, Refused } from "./listen-ask.js";
-import { outcome } from "./listen-result.js";
+import { insist, inWords, place } from "./listen-ask.js";
+import { Outcome, trials } from "./listen-result.js";
 import { Store } from "./listen-store.js";
 import { Trial } from "./listen-trial.js";
 import { reach } from "./listen-words.js";
 import { Status } from "./parts.js";
 
 const UNKNOWN = 404;
+const UNFIT = [400, 409]; // what the server says of a vote that it will never take
 
 export class Listener {
   /**
@@ -17,7 +19,6 @@ export class Listener {
    * @param {string} test its id
    */
   constructor(root, test) {
-    this.root = root;
     this.test = test;
     this.store = new Store(test);
     this.status = new Status();
@@ -34,20 +35,14 @@ export class Listener {
       while (!standing.done) standing = await this.#trial();
       await this.#finish();
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
       this.#fail(error);
     }
   }
 
   async #resume() {
     if (!this.store.session) return this.#greet();
-    try {
-      return await this.#standing();
-    } catch (error) {
-      if (error.status !== UNKNOWN) throw error;
-      this.store.forget();
-      return this.#greet("The server no longer knows the answers that were begun here: please start again.");
-    }
+    const standing = await this.#standing();
+    return standing.done ? standing : this.#recognise(standing);
   }
 
   async #standing() {
@@ -55,30 +50,44 @@ export class Listener {
     return this.#insist(this.#session());
   }
 
-  /** Deliver a vote that is kept here until the server confirms it. */
+  /** Deliver a vote that is kept here until the server has said what becomes of it. */
   async #send(vote) {
+    let standing = null;
     try {
-      return await this.#insist(this.#session("votes"), vote);
+      standing = await this.#insist(this.#session("votes"), vote);
     } catch (error) {
-      if (error.status === UNKNOWN) throw error;
-      this.status.say(error.message, "failed"); // a vote that does not fit: the trial is asked anew
-      return this.#insist(this.#session());
-    } finally {
-      this.store.owe(null);
+      if (!UNFIT.includes(error.status)) throw error;
+      this.status.say(error.message, "failed"); // the trial is asked anew
     }
+    this.store.owe(null);
+    return standing ?? this.#insist(this.#session());
   }
 
   /** Explain, and wait until the listener begins a session; where it stands. */
-  async #greet(note = "") {
-    const start = h("button", { type: "button", class: "begin" }, "Start the test");
+  async #greet() {
+    const start = press("Start the test", "begin");
     this.#show(introduction(this.about, start));
-    this.status.say(note, note && "stopped");
+    this.status.say("");
     start.focus();
-    await new Promise((resolve) => start.addEventListener("click", resolve, { once: true }));
+    await pressed(start);
     start.disabled = true;
-    const { session } = await this.#insist(place(this.test, "sessions"), {});
+    const { session } = await this.#insist(place(this.test, "sessions"), { listener: this.store.listener });
     this.store.begin(session);
     return this.#standing();
+  }
+
+  /** Ask whether who has opened the page is who began here, and may go on. */
+  async #recognise(standing) {
+    const own = press(`Go on with trial ${standing.trial + 1}`, "begin");
+    const other = press("I am somebody else");
+    const answered = `A test was begun in this browser: ${standing.trial} of ${standing.trials} trials are answered.`;
+    const buttons = h("div", { class: "actions" }, own, other);
+    this.#show(h("section", { class: "introduction" }, h("h2", {}, "Is it you?"), h("p", {}, answered), buttons));
+    this.status.say("");
+    own.focus();
+    if ((await pressed(own, other)) === own) return standing;
+    this.store.change();
+    return this.#greet();
   }
 
   async #trial() {
@@ -94,23 +103,32 @@ export class Listener {
   async #finish() {
     this.status.say("Working out the result…", "loading");
     const result = await this.#insist(this.#session("result"));
-    const again = h("button", { type: "button", onclick: () => this.#again() }, "Take it again");
     const votes = h("a", { href: this.#session("votes.csv"), download: "" }, "Your answers (CSV)");
-    this.#show(outcome(result, "Your result", [votes, again]));
+    const again = press("Take it again", "", () => this.#anew(() => this.store.forget()));
+    const other = press("I am somebody else", "", () => this.#anew(() => this.store.change()));
+    const outcome = new Outcome("Your result", [votes, again, other]);
+    outcome.show(result);
+    outcome.element.append(trials(result));
+    this.#show(outcome.element);
     this.status.say("Done: all your answers are saved.", "done");
-    this.screen.querySelector("h2").focus();
+    outcome.title.focus();
   }
 
-  #again() {
-    this.store.forget();
+  #anew(leave) {
+    leave();
     location.reload();
   }
 
-  #fail({ message, status }) {
-    if (status === UNKNOWN) this.store.forget();
-    const retry = h("button", { type: "button", onclick: () => location.reload() }, "Try again");
-    this.#show(h("p", {}, retry));
-    this.status.say(message, "failed");
+  /** Whatever went wrong, what this browser knows of the session is kept, unless the listener gives it up. */
+  #fail(error) {
+    const gone = this.about && error.status === UNKNOWN;
+    const ways = [
+      press("Try again", "", () => location.reload()),
+      gone && press("Begin a new session", "", () => this.#anew(() => this.store.forget())),
+      !this.about && h("a", { href: here() }, "Prepare a test"),
+    ];
+    this.#show(h("div", { class: "actions" }, ways));
+    this.status.say(inWords(error), "failed");
   }
 
   #show(...content) {
@@ -148,4 +166,15 @@ function introduction(about, start) {
     h("p", { class: "hint" }, reach(about)),
     start,
   );
+}
+
+function press(text, kind, onclick) {
+  return h("button", { type: "button", class: kind, onclick }, text);
+}
+
+/** Which of these buttons is pressed first. */
+function pressed(...buttons) {
+  return new Promise((resolve) => {
+    for (const each of buttons) each.addEventListener("click", () => resolve(each), { once: true });
+  });
 }

@@ -11,27 +11,25 @@ import { button, showPlaying, slider } from "./toolbar.js";
 
 const STEP = 1; // seconds that an arrow key moves
 const BLOCKED_MS = 700; // that the browser may take to let sound begin
-const CLIPS = { abx: ["A", "B", "X"], ab: ["A", "B"] };
-const ANSWERS = {
-  abx: [["A", "X is A"], ["B", "X is B"]],
-  ab: [["A", "I prefer A"], ["B", "I prefer B"], ["none", "No preference"]],
-};
 const BLOCKED = "Press Play: the browser wants a press before it lets anything sound.";
 const REFUSED = "This sound cannot be played here: the browser refuses its sample rate.";
 const READY = "Answer when you are ready. You can listen on as long as you like.";
 
-/** The screen of a session's trials, one after another. `element.trial` is itself, for tests. */
+/** The screen of a session's trials, one after another. Its keys work while it has the focus. */
 export class Trial {
-  /** @param {{kind: "abx"|"ab", question: string}} about the test */
-  constructor({ kind, question }) {
+  /**
+   * @param {{question: string, labels: string[], answers: {choice: string, title: string}[],
+   *   least_heard_s: number}} about the test
+   */
+  constructor({ question, labels, answers, least_heard_s: least }) {
+    this.least = least;
     this.player = new BlindPlayer();
     this.player.onchange = () => this.#changed();
     this.answer = null; // what to call with a vote; null while none is wanted
-    this.tracks = Object.fromEntries(CLIPS[kind].map((name) => [name, new Track(name, () => this.#choose(name))]));
-    this.answers = ANSWERS[kind].map(([choice, text], n) => this.#answerButton(choice, text, n + 1));
+    this.tracks = Object.fromEntries(labels.map((name) => [name, new Track(name, () => this.#choose(name))]));
+    this.answers = answers.map(({ choice, title }, n) => this.#answerButton(choice, title, n + 1));
     this.element = this.#layOut(question);
-    this.element.trial = this;
-    document.addEventListener("keydown", (event) => this.#press(event));
+    this.element.addEventListener("keydown", (event) => this.#press(event));
     onOtherClaim(this, () => this.player.pause());
     window.addEventListener("pagehide", () => this.player.pause());
   }
@@ -58,7 +56,7 @@ export class Trial {
 
   #load(clips, sampleRate) {
     try {
-      this.player.load(clips, sampleRate);
+      this.player.load(clips, sampleRate, this.least);
     } catch {
       this.status.say(REFUSED, "failed");
     }
@@ -73,7 +71,7 @@ export class Trial {
     const tracks = Object.values(this.tracks).map(({ element }) => element);
     return h(
       "section",
-      { class: "trial" },
+      { class: "trial", tabindex: -1 },
       h("header", {}, this.title, this.progress),
       h("p", { class: "question" }, question),
       h("div", { class: "clips", role: "group", "aria-label": "Clips" }, tracks),
@@ -94,7 +92,7 @@ export class Trial {
     const label = [text, h("kbd", { "aria-hidden": "true" }, key)];
     return h(
       "button",
-      { type: "button", "aria-keyshortcuts": key, onclick: () => this.#vote(choice) },
+      { type: "button", disabled: true, "aria-keyshortcuts": key, onclick: () => this.#vote(choice) },
       label,
     );
   }
@@ -129,7 +127,7 @@ export class Trial {
   }
 
   #missing() {
-    return Object.keys(this.player.heard).filter((name) => !this.player.heard[name].enough);
+    return Object.keys(this.tracks).filter((name) => !this.player.heard[name]?.enough);
   }
 
   #press(event) {
@@ -184,7 +182,7 @@ export class Trial {
     if (!this.answer || this.player.blocked) return;
     const missing = this.#missing();
     const text = missing.length
-      ? `Listen before you answer: at least a second of ${list(missing)}${missing.length < Object.keys(this.tracks).length ? " is missing" : ""}.`
+      ? `Listen before you answer: at least ${this.least} s of ${list(missing)}${missing.length < Object.keys(this.tracks).length ? " is missing" : ""}.`
       : READY;
     if (text !== this.status.element.textContent) this.status.say(text, missing.length ? "playing" : "done");
   }

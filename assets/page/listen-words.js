@@ -1,14 +1,25 @@
 // Numbers as the Listen tab writes them.
 
+/** A probability up to this is significant. */
+export const LEVEL = 0.05;
+
 /** A share from 0 to 1 as a whole percentage. */
 export function percent(share) {
   return `${Math.round(100 * share)}%`;
 }
 
-/** A probability, never rounded to nothing. */
+/** A share that must not look smaller than it is. */
+export function percentUp(share) {
+  return `${Math.ceil(100 * share - 1e-9)}%`;
+}
+
+/** A probability, never rounded to nothing nor across the level. */
 export function probability(p) {
   if (p < 0.001) return "< 0.001";
-  return p.toFixed(p < 0.1 ? 3 : 2);
+  if (p >= 0.1) return p.toFixed(2);
+  let digits = 3;
+  while (Number(p.toFixed(digits)) <= LEVEL !== p <= LEVEL) digits++;
+  return p.toFixed(digits);
 }
 
 /** A and B; A, B and X. */
@@ -20,6 +31,6 @@ export function list(names) {
 /** What so many answers can show; in words, for a share of 80% power. */
 export function reach({ kind, trials, detects }) {
   if (!detects) return `${trials} answers are too few to show anything.`;
-  const who = `someone who ${kind === "abx" ? "is right" : "prefers the same way"} ${percent(detects)} of the time`;
+  const who = `someone who ${kind === "abx" ? "is right" : "prefers the same way"} ${percentUp(detects)} of the time`;
   return `What ${trials} answers can show: ${who} is found out in 8 of 10 such tests.`;
 }

@@ -1,11 +1,12 @@
 // The Live tab: one run at a time, heard and seen as it is made, or replayed from a trace.
 
+import { address } from "./address.js";
 import { h } from "./dom.js";
 import { Keys } from "./keys.js";
 import { Pacer } from "./feed.js";
 import { legend, Status } from "./parts.js";
 import { Player } from "./player.js";
-import { address, Session } from "./session.js";
+import { Session } from "./session.js";
 import { Stage } from "./stage.js";
 
 const STATE_MS = 500; // between looks at how far the voice is

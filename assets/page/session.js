@@ -1,16 +1,12 @@
 // The runs that one start button begins: one at a time, followed to their end or stopped. A page has
 // several such buttons, and only one of them is heard at a time.
 
+import { address } from "./address.js";
 import { follow } from "./feed.js";
 
 const POLL = 250; // milliseconds between looks for a value that came before `watch` listened
 const PATIENCE = 20_000; // milliseconds until a press is given up that no run answered
 const CLAIM = "forespeak-claim"; // event: the one in its detail wants to be heard alone
-
-/** An address of the server that gave us the page. */
-export function address(path) {
-  return new URL(`forespeak/${path}`, document.baseURI);
-}
 
 /** Silence everybody else on the page: `owner` wants to be heard alone. */
 export function claim(owner) {
@@ -30,18 +26,19 @@ export function onOtherClaim(owner, callback) {
  */
 export class Session {
   /**
-   * @param {{start: string, stop: string, props: object, watch: Function}} page
-   *   ids of the buttons; Gradio's view of the component whose value names the run
+   * @param {{start: string, stop: string, props: object, watch: Function, silent?: boolean}} page
+   *   ids of the buttons; Gradio's view of the component whose value names the run; whether its
+   *   runs make no sound: others then neither end them nor are ended
    * @param {object} listener
    */
-  constructor({ start, stop, props, watch }, listener) {
-    Object.assign(this, { start, stopId: stop, props, listener });
+  constructor({ start, stop, props, watch, silent = false }, listener) {
+    Object.assign(this, { start, stopId: stop, props, silent, listener });
     this.run = props.value?.run ?? null; // one from before belongs to nobody
     this.open = false; // whether the run is still under way
     this.held = false; // whether the start button is
     this.awaited = null; // the press that no run answered yet: {timer, stopped}
     document.addEventListener("click", (event) => this.#click(event), true);
-    onOtherClaim(this, () => this.stop());
+    if (!silent) onOtherClaim(this, () => this.stop());
     window.addEventListener("pagehide", () => this.stop()); // Back may bring the page again as it was
     watch("value", () => this.#look());
     setInterval(() => this.#look(), POLL);
@@ -65,11 +62,15 @@ export class Session {
   }
 
   #press() {
-    claim(this);
+    this.#claim();
     this.held = true;
     this.awaited = { timer: setTimeout(() => this.#giveUp(), PATIENCE), stopped: false };
     setTimeout(() => this.#showHeld()); // not now: Gradio would not hear of the press
     this.listener.pressed();
+  }
+
+  #claim() {
+    if (!this.silent) claim(this);
   }
 
   #giveUp() {
@@ -91,7 +92,7 @@ export class Session {
       this.#abandon();
       this.#release();
     } else {
-      claim(this);
+      this.#claim();
       this.listener.begin(value);
       this.feed = follow(value.run, 0, (line) => this.#take(line));
     }

@@ -1,5 +1,6 @@
 // What can be pressed under a stage, and what it shows. Every press is an action of the stage.
 
+import { address } from "./address.js";
 import { h } from "./dom.js";
 
 const PLAY = "▶\uFE0E"; // U+FE0E: as text, not as a picture
@@ -46,7 +47,7 @@ export class Exports {
   /** The files of one lane of a run. */
   offer(run, lane) {
     for (const [file, link] of this.links) {
-      link.href = new URL(`forespeak/runs/${run}/${lane}/${file}`, document.baseURI);
+      link.href = address(`runs/${run}/${lane}/${file}`);
     }
     this.element.inert = false;
   }

@@ -4,9 +4,9 @@ import pytest
 
 from tests.browser.listeners import (
     ENOUGH,
-    TRIAL,
     answer,
     begin,
+    go_to_test,
     hear,
     open_test,
     prepared,
@@ -18,8 +18,9 @@ from tests.browser.pages import wait_for_status
 
 pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror='window.hacked = 1'> ${window.hacked = 2} {{hacked}} C:\\users"
-PLAYING = f"{TRIAL}.player.playing"
-POSITION = f"{TRIAL}.player.position"
+PLAYING = "player.playing"
+POSITION = "player.position"
+LISTENER = "localStorage['forespeak-listener']"
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,7 @@ class TestPrepare:
         assert listener.evaluate("window.hacked") is None
         page.goto(own)
         page.wait_for_selector(".listen table")
-        assert "Listener 1" in page.inner_text(".listen table")
+        assert "Session 1" in page.inner_text(".listen table")
         assert page.evaluate("window.hacked") is None
         listener.close()
 
@@ -81,6 +82,14 @@ class TestPrepare:
         assert set(tests_folder.iterdir()) == before
         assert page.is_enabled("#prepare")
 
+    def test_only_the_settings_above_count_for_it(self, page):
+        page.get_by_role("tab", name="Listen").click()
+        page.wait_for_selector("#listen-form")
+        assert page.is_visible("#settings")
+        assert not page.is_visible("#text")
+        page.get_by_role("tab", name="Live").click()
+        page.wait_for_selector("#text")
+
 
 class TestTaking:
     def test_by_keyboard_each_clip_heard_for_real(self, page, url, abx, tests_folder):
@@ -91,7 +100,7 @@ class TestTaking:
             page.keyboard.press("1")  # nothing was heard yet
             for name in "abx":
                 page.keyboard.press(name)
-                page.wait_for_function(f"{TRIAL}.player.heard.{name.upper()}.enough")
+                page.wait_for_function(f"player.heard.{name.upper()}.enough")
             page.keyboard.press("12"[number % 2])
         page.wait_for_selector(".outcome")
         rows = rows_of(tests_folder, page, abx)
@@ -106,7 +115,7 @@ class TestTaking:
             wait_for_trial(page, number)
             for name in "AB":
                 page.get_by_role("button", name=f"Listen to {name}").click()
-                page.wait_for_function(f"{TRIAL}.player.heard.{name}.enough")
+                page.wait_for_function(f"player.heard.{name}.enough")
             answer(page, choice)
         page.wait_for_selector(".outcome")
         assert [row["choice"] for row in rows_of(tests_folder, page, ab)] == choices
@@ -123,7 +132,7 @@ class TestTaking:
             page.keyboard.press("1")
             wait_for_status(page, "Listen before you answer", ".listen")
             assert name in page.inner_text(".listen .status")
-            page.evaluate(f"{TRIAL}.player.heard.{name}.add(0, 9), {TRIAL}.player.onchange()")
+            page.evaluate(f"player.heard.{name}.add(0, 9), player.onchange()")
         assert asked == []
         assert page.evaluate(enabled) == [True, True]
         wait_for_status(page, "Answer when you are ready", ".listen")
@@ -139,16 +148,26 @@ class TestTaking:
         keys.press("ArrowRight")
         assert page.evaluate(POSITION) == pytest.approx(at + 1, abs=0.001)
         keys.press("b")
-        assert page.evaluate(f"{TRIAL}.player.chosen") == "B"
+        assert page.evaluate("player.chosen") == "B"
         assert page.evaluate(POSITION) == pytest.approx(at + 1, abs=0.2)
         keys.press("ArrowLeft")
         keys.press("Home")
         assert page.evaluate(POSITION) < 0.2
         # A pointer leaves the focus where it was: Space goes on to mean play and pause.
         page.get_by_role("button", name="Listen to X").click()
-        page.wait_for_function(f"{PLAYING} && {TRIAL}.player.chosen === 'X'")
+        page.wait_for_function(f"{PLAYING} && player.chosen === 'X'")
         keys.press(" ")
         assert not page.evaluate(PLAYING)
+
+    def test_keys_work_within_the_trial_only(self, page, url, abx):
+        begin(page, url, abx)
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("b")
+        assert not page.evaluate(PLAYING)
+        page.click(".trial .question")
+        page.keyboard.press("b")
+        assert page.evaluate(PLAYING)
+        assert page.evaluate("player.chosen") == "B"
 
     def test_keys_are_those_of_the_tab_that_shows(self, page):
         """Space on the Listen tab neither plays nor stops what Live holds."""
@@ -184,9 +203,66 @@ class TestTaking:
     def test_an_unknown_test_says_so(self, page, url):
         page.goto(f"{url}?listen=0123456789abcdef")
         wait_for_status(page, "There is no such test", ".listen")
+        page.click("text=Prepare a test")
+        page.get_by_role("tab", name="Listen").click()
+        page.wait_for_selector("#listen-form")
+
+    @pytest.mark.parametrize("link", ["", "%20", "..%2Fpool", "%3Cb%3E"])
+    def test_a_link_to_no_test_is_explained(self, page, url, link):
+        page.goto(f"{url}?listen={link}")
+        wait_for_status(page, "This link leads to no test", ".listen")
+        assert page.is_visible("#listen-form")
+        assert page.is_visible("#prepare")
+
+    def test_who_comes_back_goes_on_or_is_somebody_else(self, page, url, abx):
+        begin(page, url, abx)
+        hear(page)
+        answer(page, "A")
+        wait_for_trial(page, 2)
+        first, listener = token(page, abx), page.evaluate(LISTENER)
+        page.reload()
+        page.wait_for_selector("text=Go on with trial 2")
+        assert page.evaluate("document.activeElement.textContent") == "Go on with trial 2"
+        page.click("text=I am somebody else")
+        page.click("text=Start the test")
+        wait_for_trial(page, 1)
+        assert token(page, abx) != first
+        assert page.evaluate(LISTENER) != listener
+
+    def test_no_answer_without_all_clips(self, page, url, abx):
+        def spoil(route):
+            given = route.fetch().json()
+            del given["clips"]["X"]
+            route.fulfill(json=given)
+
+        page.route("**/trial", spoil)
+        open_test(page, url, abx)
+        page.click(".begin")
+        wait_for_status(page, "This page does not work as it should", ".listen")
+        assert page.locator(".answers button:enabled").count() == 0
+
+    def test_no_answer_where_the_browser_refuses_the_sound(self, page, url, abx):
+        page.add_init_script(
+            "BaseAudioContext.prototype.createBuffer = () => { throw new Error('no'); }"
+        )
+        begin(page, url, abx)
+        wait_for_status(page, "This sound cannot be played here", ".listen")
+        for key in ("a", "b", "x", " ", "Home", "1"):
+            page.keyboard.press(key)
+        assert page.locator(".answers button:enabled").count() == 0
+        assert page.inner_text(".trial h2") == "Trial 1 of 5"
 
 
 class TestAccess:
+    @pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)])
+    def test_telephones_have_no_keys(self, browser, url, abx, width, height):
+        size = {"width": width, "height": height}
+        page = browser.new_page(viewport=size, has_touch=True, is_mobile=True)
+        begin(page, url, abx)
+        assert page.locator(".answers kbd").count() == 2
+        assert not any(kbd.is_visible() for kbd in page.locator(".trial kbd").all())
+        page.close()
+
     def test_everything_has_a_name_and_states_are_told(self, page, url, abx):
         begin(page, url, abx)
         hear(page)
@@ -203,7 +279,7 @@ class TestAccess:
     @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
     def test_nothing_sticks_out(self, browser, url, abx, theme, width, height):
         page = browser.new_page(viewport={"width": width, "height": height})
-        page.goto(f"{url}?listen={abx}&__theme={theme}")
+        go_to_test(page, url, f"{abx}&__theme={theme}")
         page.click(".begin")
         wait_for_trial(page, 1)
         wide = "document.documentElement.scrollWidth"

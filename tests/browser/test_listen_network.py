@@ -7,9 +7,10 @@ from app.serve import pick_port, start
 from app.studio import Studio
 from tests.browser.conftest import in_a_thread
 from tests.browser.listeners import (
-    TRIAL,
     answer,
     begin,
+    go_on,
+    go_to_test,
     hear,
     prepared,
     rows_of,
@@ -48,6 +49,7 @@ def choices(folder, page, test):
 def test_a_reload_goes_on_where_the_session_stood(begun, test, tests_folder):
     session = token(begun, test)
     begun.reload()
+    go_on(begun)
     wait_for_trial(begun, 2)
     assert token(begun, test) == session
     vote(begun, "B")
@@ -57,7 +59,8 @@ def test_a_reload_goes_on_where_the_session_stood(begun, test, tests_folder):
 
 def test_another_tab_goes_on_with_the_same_session(browser, begun, url, test, tests_folder):
     other = browser.new_page(storage_state=begun.context.storage_state())
-    other.goto(f"{url}?listen={test}")
+    go_to_test(other, url, test)
+    go_on(other)
     wait_for_trial(other, 2)
     vote(other, "B")
     wait_for_trial(other, 3)
@@ -122,6 +125,7 @@ def test_a_vote_is_kept_by_the_browser_until_the_server_has_it(begun, test, test
     wait_for_status(begun, "The server does not answer", ".listen")
     begun.unroute(VOTES)
     begun.reload()
+    go_on(begun)
     wait_for_trial(begun, 3)
     assert choices(tests_folder, begun, test) == ["A", "B"]
 
@@ -160,13 +164,61 @@ def test_trials_and_the_result_are_asked_for_until_they_come(begun):
     assert len(failed) == 2
 
 
-def test_a_session_that_is_gone_begins_anew(begun, test, tests_folder):
-    (tests_folder / test / f"votes-{token(begun, test)}.csv").unlink()
+def test_a_session_that_the_server_does_not_know_is_kept_until_it_does(begun, test, tests_folder):
+    """It may be another server, or another folder."""
+    votes = tests_folder / test / f"votes-{token(begun, test)}.csv"
+    aside = votes.rename(votes.with_suffix(".aside"))
     begun.reload()
-    begun.wait_for_selector(".introduction .begin")
-    wait_for_status(begun, "The server no longer knows", ".listen")
-    begun.click(".begin")
+    wait_for_status(begun, "There is no such session", ".listen")
+    aside.rename(votes)
+    begun.click("text=Try again")
+    go_on(begun)
+    wait_for_trial(begun, 2)
+    assert choices(tests_folder, begun, test) == ["A"]
+
+
+def test_a_session_that_is_gone_begins_anew_if_the_listener_says_so(begun, test, tests_folder):
+    gone = token(begun, test)
+    (tests_folder / test / f"votes-{gone}.csv").unlink()
+    begun.reload()
+    begun.click("text=Begin a new session")
+    begun.click(".introduction .begin")
     wait_for_trial(begun, 1)
+    assert token(begun, test) != gone
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_a_vote_is_owed_until_the_server_has_judged_it(begun, test, tests_folder, status):
+    begun.route(VOTES, lambda route: route.fulfill(status=status, body="Not now."))
+    vote(begun, "B")
+    wait_for_status(begun, "Not now.", ".listen")
+    begun.unroute(VOTES)
+    begun.click("text=Try again")
+    go_on(begun)
+    wait_for_trial(begun, 3)
+    assert choices(tests_folder, begun, test) == ["A", "B"]
+
+
+def test_a_lost_answer_makes_no_second_session(page, url, tests_folder):
+    test, lost = prepared(tests_folder).test, []
+
+    def lose(route):
+        if lost:
+            return route.continue_()
+        lost.append(route.fetch())
+        return route.abort()
+
+    page.route("**/sessions", lose)
+    begin(page, url, test)
+    assert lost[0].json()["session"] == token(page, test)
+    assert len(list((tests_folder / test).glob("votes-*.csv"))) == 1
+
+
+def test_an_answer_that_makes_no_sense_is_told(page, url, test):
+    page.route(f"**/forespeak/listen/{test}", lambda route: route.fulfill(body="null"))
+    go_to_test(page, url, test)
+    wait_for_status(page, "This page does not work as it should", ".listen")
+    assert page.is_visible("text=Try again")
 
 
 def test_another_server_goes_on_with_the_session(browser, tmp_path):
@@ -189,6 +241,6 @@ def test_another_server_goes_on_with_the_session(browser, tmp_path):
     second, _ = serve()
     wait_for_trial(page, 3)
     assert choices(tmp_path, page, test) == ["A", "B"]
-    assert page.evaluate(f"{TRIAL}.number") == 2
+    assert page.inner_text(".trial h2") == "Trial 3 of 5"
     page.close()
     second.close()

@@ -14,7 +14,7 @@ BEGIN = """async (clips) => {
   const { BlindPlayer } = await import("./page/listen-player.js");
   const player = new BlindPlayer();
   const decoded = Object.entries(clips).map(([name, clip]) => [name, tools.unpack(clip)]);
-  player.load(Object.fromEntries(decoded), 22050);
+  player.load(Object.fromEntries(decoded), 22050, 1);
   window.player = player;
 }"""
 # The player's blocks as floats from the first that sounds, and when each command was given.
@@ -131,13 +131,13 @@ class TestHeard:
     def test_parts_join_and_repeated_ones_count_once(self, blank):
         seen = blank.evaluate("""async () => {
           const { Heard } = await import("./page/listen-heard.js");
-          const heard = new Heard(3);
+          const heard = new Heard(3, 1);
           const seen = [];
           for (const part of [[1, 1.5], [0, 0.2], [0.1, 0.3], [2, 2], [0.3, 1], [0.5, 0.7]]) {
             heard.add(...part);
             seen.push([heard.parts, heard.seconds, heard.enough]);
           }
-          const short = new Heard(0.5);
+          const short = new Heard(0.5, 1);
           short.add(0, 0.4);
           const before = short.enough;
           short.add(0.4, 0.5);

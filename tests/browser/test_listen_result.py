@@ -10,11 +10,13 @@ from app.listen.store import Store
 from tests.browser.listeners import (
     answer,
     begin,
+    go_on,
     hear,
     nearest,
     pcm_of,
     prepared,
     rows_of,
+    session_of,
     token,
     wait_for_trial,
 )
@@ -78,7 +80,7 @@ class TestPooled:
         page.goto(f"{url}?listen={design.test}&key={design.key}")
         wait_for_status(page, "0 complete, 0 under way", ".listen")
         store = Store(tests_folder)
-        sessions = [store.session(store.start(design.test)) for _ in range(3)]
+        sessions = [session_of(store, design, name) for name in ("one", "two", "three")]
         for session in sessions:
             heard = dict.fromkeys("ABX", 9.0)
             for number in range(5 if session is not sessions[1] else 2):
@@ -87,11 +89,28 @@ class TestPooled:
         right = sum(vote.correct for each in (0, 2) for vote in sessions[each].ballot().votes)
         assert f"{right} of 10" in page.inner_text(".outcome")
         rows = page.locator(".listen tbody tr").all_inner_texts()
-        assert [row.split("\t")[0] for row in rows] == ["Listener 1", "Listener 2", "Not finished"]
-        assert "2 of 5 trials" in rows[2]
+        assert [row.split("\t")[0] for row in rows] == ["Session 1", "Session 2", "Session 3"]
+        assert [row.split("\t")[1] for row in rows] == ["complete", "2 of 5", "complete"]
         with page.expect_download() as download:
             page.click("text=All answers (CSV)")
         assert len(download.value.path().read_text().splitlines()) == 1 + 12
+
+    def test_what_is_as_before_stays_and_what_has_the_focus_keeps_it(self, page, url, tests_folder):
+        design = prepared(tests_folder, "hi", 5)
+        session = session_of(Store(tests_folder), design, "one")
+        page.goto(f"{url}?listen={design.test}&key={design.key}")
+        wait_for_status(page, "0 complete, 1 under way", ".listen")
+        page.focus("text=All answers (CSV)")
+        page.evaluate("window.finding = document.querySelector('.outcome .finding')")
+        with page.expect_response("**/results?*") as answered:
+            pass
+        assert answered.value.status == 304
+        assert page.evaluate("finding.isConnected")
+        for number in range(5):
+            session.vote(number, "A", dict.fromkeys("ABX", 9.0))
+        wait_for_status(page, "1 complete, 0 under way", ".listen")
+        assert not page.evaluate("finding.isConnected")
+        assert page.evaluate("document.activeElement.textContent") == "All answers (CSV)"
 
     def test_a_wrong_key_is_told(self, page, url, test):
         page.goto(f"{url}?listen={test}&key=guessed")
@@ -102,7 +121,7 @@ class TestPooled:
         design = prepared(tests_folder, "hi", 5)
         store, files = Store(tests_folder), []
         for choice in "AB":
-            session = store.session(store.start(design.test))
+            session = session_of(store, design, choice)
             for number in range(5):
                 session.vote(number, choice, dict.fromkeys("ABX", 9.0))
             files.append(tests_folder / design.test / f"votes-{session.token}.csv")
@@ -154,7 +173,8 @@ class TestSecrets:
             assert secret.lower() not in html.lower()
             assert secret.lower() not in storage.lower()
         assert page.context.cookies() == []
-        assert page.evaluate("Object.keys(localStorage)") == [f"forespeak-listen-{test}"]
+        kept = page.evaluate("Object.keys(localStorage).sort()")
+        assert kept == [f"forespeak-listen-{test}", "forespeak-listener"]
         assert list(page.evaluate(f"JSON.parse(localStorage['forespeak-listen-{test}'])")) == [
             "session"
         ]
@@ -167,6 +187,7 @@ class TestSecrets:
         first = answered.value.json()
         with page.expect_response("**/trial") as answered:
             page.reload()
+            go_on(page)
         again = answered.value.json()
         clips = [clip for given in (first, again) for clip in given["clips"].values()]
         assert len({len(clip) for clip in clips}) == 1

@@ -47,6 +47,23 @@ def test_a_closed_tab_ends_its_run_and_lets_the_next_one_speak(browser, url, voi
     assert not still_speaks(voice)
 
 
+def test_a_test_that_is_prepared_goes_on_while_the_page_speaks(page):
+    """It makes no sound."""
+    speak(page, LONG)
+    wait_for_sound(page)
+    page.get_by_role("tab", name="Listen").click()
+    page.fill("#listen-form input[type=number]", "12")
+    page.click("#prepare")
+    page.wait_for_function("document.querySelector('.listen progress')?.value > 2")
+    assert page.evaluate(f"{LIVE}.player.state") == "playing"
+    page.get_by_role("tab", name="Live").click()
+    page.click("#stop")
+    speak(page, "hello")
+    finish(page)
+    page.get_by_role("tab", name="Listen").click()
+    wait_for_status(page, "The test is ready.", ".listen", 20_000)
+
+
 def test_a_race_silences_live_and_ends_its_run(page, voice):
     speak(page, LONG)
     wait_for_sound(page)
