@@ -26,13 +26,13 @@ const TILES = [
   {
     name: "rate",
     label: "Acceptance rate",
-    hint: () => "accepted of drafted",
+    hint: () => "accepted of drafted, tested or not",
     value: ({ metrics }) => percent(metrics.acceptance_rate),
   },
   {
     name: "speedup",
     label: "Speed-up",
-    hint: ({ baseline }) => `times the baseline${baseline ? `, ${Math.round(baseline)} tok/s` : ""}`,
+    hint: ({ baseline }) => `times the baseline${baseline ? `, ${Math.round(baseline)} tok/s here` : ""}`,
     value: (run) => (speedup(run) ? `${speedup(run).toFixed(2)}×` : NONE),
   },
 ];
@@ -72,6 +72,7 @@ export class Numbers {
     TILES.forEach(({ value, hint }, i) => {
       this.#write(this.tiles[i].value, run.metrics ? value(run) : NONE);
       this.#write(this.tiles[i].hint, hint(run));
+      this.tiles[i].tile.title = this.tiles[i].hint.textContent; // where there is no room for it
     });
     this.#showBadge(verdict(run.header));
   }
