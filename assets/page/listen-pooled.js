@@ -72,7 +72,8 @@ export class Together {
   constructor(files = []) {
     this.outcome = new Outcome("All sessions together", files);
     this.sessions = new Table("Sessions", ["Session", "Trials", "Answers", "Share"]);
-    this.element = h("section", {}, this.outcome.element, this.sessions.element);
+    this.element = this.outcome.element;
+    this.element.append(this.sessions.element);
   }
 
   /** @param {object} results as the server sends them */

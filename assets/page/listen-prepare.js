@@ -63,7 +63,9 @@ export class Prepare {
     );
     this.prepared.replaceChildren(links);
     const about = await insist(place(test), undefined, () => {});
-    power.textContent = `${reach(about)} Less needs more trials, or more listeners.`;
+    // Listeners who prefer the same take of a pair add nothing to each other.
+    const more = about.kind === "abx" ? "more trials, or more listeners" : "more trials";
+    power.textContent = `${reach(about)} Less needs ${more}.`;
   }
 }
 

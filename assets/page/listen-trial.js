@@ -65,7 +65,7 @@ export class Trial {
   #layOut(question) {
     this.title = h("h2", { tabindex: -1 });
     this.progress = h("progress", { "aria-label": "Trials answered" });
-    this.play = button("play", "", "Play", () => this.#toggle());
+    this.play = button("play", "", "", () => this.#toggle());
     this.seek = slider("seek", "Position", { max: 0, step: 0.1, value: 0 }, (to) => this.#seek(to));
     this.clock = h("output", { class: "clock", "aria-live": "off" });
     const tracks = Object.values(this.tracks).map(({ element }) => element);

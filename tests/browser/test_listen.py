@@ -270,6 +270,7 @@ class TestAccess:
           ...document.querySelectorAll(".listen :is(button, input, [role])"),
         ].map((e) => e.getAttribute("aria-label") || e.textContent)""")
         assert all(names)
+        assert all(button.inner_text() for button in page.locator(".trial button").all())
         assert page.get_attribute(".clip button", "aria-pressed") == "true"
         assert page.get_attribute(".heard", "aria-valuetext").endswith(" s")
         assert page.get_attribute(".listen .status", "role") == "status"
