@@ -10,6 +10,8 @@ const ROOM_FOR_THREE = 4; // heights of text that three lines need in a lane
 export class Graphs {
   #surface;
   #lanes = [new RoundTime(), new Rtf(), new Ahead(), new Acceptance()];
+  #tops = []; // what each lane needs
+  beside = null; // Graphs that are compared with these by eye, so they share their scales
 
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
@@ -34,7 +36,8 @@ export class Graphs {
     this.#lanes.forEach((each, i) => {
       const [top, bottom] = [i * row + 8, (i + 1) * row - 8];
       const plot = { context, style, view, run, playhead, heard, top, bottom };
-      const scale = each.top(plot);
+      this.#tops[i] = each.top(plot);
+      const scale = Math.max(this.#tops[i], this.beside?.#tops[i] ?? 0);
       context.save();
       context.beginPath();
       context.rect(gutter, i * row, width - gutter, row);

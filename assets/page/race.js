@@ -26,6 +26,8 @@ class Race {
     root.race = this; // for tests
     this.status = new Status();
     this.lanes = NAMES.map((name, number) => new Lane(name, number));
+    const [plain, fast] = this.lanes.map(({ stage }) => stage.graphs);
+    [plain.beside, fast.beside] = [fast, plain];
     this.verdict = h("div", { class: "verdict", "aria-live": "polite" });
     const lanes = h("div", { class: "lanes" }, ...this.lanes.map((lane) => lane.element));
     root.append(this.status.element, this.verdict, lanes, this.#toolbar(), legend());

@@ -18,13 +18,18 @@ pytestmark = pytest.mark.browser
 LANE = 40  # px, as the canvas of the tests says
 TOP, BOTTOM = 8, LANE - 8  # of the first lane's plot
 DRAW = """async ({ lines, width = 1280, perPixel = 0.001, left = 0, fit = false, playhead = 0,
-                  buffered = [], underruns = [] }) => {
+                  buffered = [], underruns = [], beside = null }) => {
   const [{ Graphs }, { View }, { palette }] = await Promise.all(
     ["graphs", "view", "colours"].map((name) => import(`./page/${name}.js`)));
   const canvas = desk(width);
   const log = record(canvas);
   const run = await runOf(lines);
   const graphs = new Graphs(canvas);
+  if (beside) {
+    graphs.beside = new Graphs(desk(width));
+    const other = await runOf(beside);
+    graphs.beside.draw(other, new View(), 0, { buffered: [], underruns: [] });
+  }
   const view = new View();
   view.secondsPerPixel = perPixel;
   graphs.draw(run, view, playhead, { buffered, underruns }); // tells the view its gutter
@@ -180,6 +185,16 @@ def test_only_what_is_visible_is_drawn_of_a_long_run(desk):
     buffered = [{"t": i / 20, "ahead": 1} for i in range(12_000)]
     assert desk(run, perPixel=1 / 300, left=300, buffered=buffered)["calls"] < 1000
     assert desk(run, fit=True, buffered=buffered)["calls"] < 12_000
+
+
+@pytest.mark.parametrize(("slow", "scale"), [(9, "150 ms"), (0.5, "100 ms")])
+def test_graphs_side_by_side_share_the_larger_scale(desk, slow, scale):
+    """Otherwise the eye would find a slower lane as fast."""
+    other = [
+        line | {"verify_s": slow * line["verify_s"]} if line["kind"] == "round" else line
+        for line in EVERY_KIND
+    ]
+    assert scale in texts(desk(beside=other))
 
 
 def test_values_are_those_of_the_metrics(desk):
