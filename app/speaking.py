@@ -10,7 +10,7 @@ from app.orders import Order
 from app.runs import Run
 from app.sinks import Sink, pass_on
 from app.speakers import Speakers
-from app.studio import Ready, Studio, measure_baseline
+from app.studio import Measured, Ready, Studio, measure_baseline
 from app.wire import Lane, Line
 from core.engine import Settings
 from core.trace import first_difference
@@ -61,11 +61,13 @@ def _speak_and_compare(
         lane = speak(run, ready, order.text, settings, [speakers] if speakers else [])
         if speakers:
             speakers.complete()
-        baseline = lane.metrics().tokens_per_s
-        if settings.gamma:
-            baseline = measure_baseline(ready.engine, order.baseline(), run.check)
-            run.put({"kind": "baseline", "lane": 0, "tokens_per_s": baseline})
-        studio.renew(order.voice, baseline)
+        spoken = lane.metrics().tokens_per_s
+        if not settings.gamma:
+            studio.renew(order.voice, spoken)
+            return
+        baseline = measure_baseline(ready.engine, order.baseline(), run.check)
+        run.put({"kind": "baseline", "lane": 0, "tokens_per_s": baseline})
+        studio.renew(order.voice, baseline, Measured(settings.gamma, spoken / baseline))
 
 
 def speak(

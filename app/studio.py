@@ -49,12 +49,24 @@ class State:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """A run with a draft, against the baseline as it was right after it."""
+
+    gamma: int
+    speedup: float
+
+
+@dataclass(frozen=True)
 class Ready:
-    """A warm voice, and what was measured of it on this computer."""
+    """A warm voice, and what was measured of it on this computer.
+
+    measured: the latest run that was compared; None if there was none yet.
+    """
 
     engine: Engine
     baseline_tokens_per_s: float
     outlook: Outlook
+    measured: Measured | None = None
 
     @property
     def gamma(self) -> int:
@@ -96,10 +108,20 @@ class Studio:
                 self._ready[voice] = self._prepare(voice)
             return self._ready[voice]
 
-    def renew(self, voice: str, baseline_tokens_per_s: float) -> Ready:
-        """Take a newer measurement of the baseline: a computer is not always equally fast."""
+    def renew(
+        self, voice: str, baseline_tokens_per_s: float, measured: Measured | None = None
+    ) -> Ready:
+        """Take a newer measurement of the baseline: a computer is not always equally fast.
+
+        measured: the run that was compared with it, if one was.
+        """
         with self._loading:
-            ready = replace(self._ready[voice], baseline_tokens_per_s=baseline_tokens_per_s)
+            ready = self._ready[voice]
+            ready = replace(
+                ready,
+                baseline_tokens_per_s=baseline_tokens_per_s,
+                measured=measured or ready.measured,
+            )
             self._ready[voice] = ready
             return ready
 

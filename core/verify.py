@@ -27,12 +27,29 @@ from core.sampling import Draws
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a relaxed rule goes: a number from least to most, in its paper's letter."""
+    """How far a relaxed rule goes: a number from least to most, in its paper's letter.
+
+    step: what makes a difference that is worth trying; a whole one says that the number is whole.
+    """
 
     letter: str
     value: float
     least: float
     most: float
+    step: float
+
+    def check(self, value: float, rule: str) -> None:
+        """Raises ForespeakError where the rule cannot go just so far."""
+        if not self.least <= value <= self.most:
+            raise ForespeakError(
+                f"{self.letter} {value:g} of the rule {rule!r} is out of range: "
+                f"choose {self.least:g} to {self.most:g}."
+            )
+        if float(self.step).is_integer() and not float(value).is_integer():
+            raise ForespeakError(
+                f"{self.letter} {value:g} of the rule {rule!r} is not whole: "
+                f"choose a whole number from {self.least:g} to {self.most:g}."
+            )
 
 
 @dataclass(frozen=True)
@@ -54,12 +71,7 @@ class Rule:
         """The same with another tolerance. Raises ForespeakError where it has none."""
         if self.tolerance is None:
             raise ForespeakError(f"The rule {self.name!r} has no tolerance: leave it out.")
-        letter, least, most = self.tolerance.letter, self.tolerance.least, self.tolerance.most
-        if not least <= value <= most:
-            raise ForespeakError(
-                f"{letter} {value:g} of the rule {self.name!r} is out of range: "
-                f"choose {least:g} to {most:g}."
-            )
+        self.tolerance.check(value, self.name)
         verify = partial(self.verify, tolerance=value)
         return replace(self, verify=verify, tolerance=replace(self.tolerance, value=value))
 
@@ -80,13 +92,15 @@ RULES = {
         Rule("lossless", "Speculative sampling", True, draft_independent, verify_ratio),
         Rule("block", "Block verification", True, draft_independent, verify_block),
         Rule("same-seed", "Gumbel match", True, draft_same_seed, verify_same_seed),
-        relaxed("ssd", "SSD tolerance β", verify_ssd, Tolerance("β", 0.2, 0, 1)),
-        relaxed("vadusa", "VADUSA tolerance τ", verify_vadusa, Tolerance("τ", 3, 1, 100)),
+        relaxed("ssd", "SSD tolerance β", verify_ssd, Tolerance("β", 0.2, 0, 1, 0.05)),
+        relaxed("vadusa", "VADUSA tolerance τ", verify_vadusa, Tolerance("τ", 3, 1, 100, 1)),
         replace(
-            relaxed("pcg", "PCG acoustic groups", verify_groups, Tolerance("radius", 0.8, 0, 2)),
+            relaxed(
+                "pcg", "PCG acoustic groups", verify_groups, Tolerance("radius", 0.8, 0, 2, 0.05)
+            ),
             acoustic=True,
         ),
-        relaxed("typical", "Medusa typical", verify_typical, Tolerance("ε", 0.09, 0, 1)),
+        relaxed("typical", "Medusa typical", verify_typical, Tolerance("ε", 0.09, 0, 1, 0.01)),
     )
 }
 

@@ -105,6 +105,7 @@ class Routes:
             "v": outlook.costs.v,
             "gamma": outlook.gamma,
             "tokens_per_s": ready.baseline_tokens_per_s,
+            "measured": ready.measured and asdict(ready.measured),
         }
         return JSONResponse(measured, headers=FRESH)
 

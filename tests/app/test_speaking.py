@@ -8,7 +8,7 @@ import pytest
 from app.orders import AUTOMATIC, DRAFT, NO_DRAFT, Order
 from app.runs import Runs
 from app.speaking import live, race
-from app.studio import Studio
+from app.studio import Measured, Studio
 from core.costs import TRIAL
 from core.engine import Engine
 from core.errors import ForespeakError
@@ -68,6 +68,17 @@ class TestLive:
         )
         assert (before, after) == (known, timed["tokens_per_s"])
         assert timed["tokens_per_s"] != known
+
+    def test_the_speed_up_of_the_latest_run_with_a_draft_is_kept(self):
+        """Against the baseline right after it: whatever else the computer did met both."""
+        studio = Studio(lambda _: fake_engine())
+        for given in (order(gamma=3), order(draft=NO_DRAFT)):
+            run = started(studio, live, given)
+            lines = finished(run)
+            if given.gamma:
+                spoken = run.lanes[0].metrics().tokens_per_s
+                (timed,) = (line for line in lines if line["kind"] == "baseline")
+            assert studio.ready("joe").measured == Measured(3, spoken / timed["tokens_per_s"])
 
     @pytest.mark.parametrize(("work", "lane"), [(live, 0), (race, 0)])
     def test_the_latest_baseline_is_what_later_runs_are_compared_with(self, studio, work, lane):

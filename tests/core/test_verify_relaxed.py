@@ -170,6 +170,30 @@ def test_tolerances_are_checked_and_kept(rule: Rule) -> None:
     assert find_rule(rule.name).tolerance.value == tolerance.value
 
 
+@pytest.mark.parametrize("rule", RELAXED, ids=lambda rule: rule.name)
+def test_a_tolerance_that_counts_is_whole(rule: Rule) -> None:
+    """τ is a number of samples: half a sample would be a rule of nobody's paper."""
+    tolerance = rule.tolerance
+    between = tolerance.least + tolerance.step / 2
+    if rule.name != "vadusa":
+        assert tolerance.step < 1
+        assert find_rule(rule.name, between).tolerance.value == between
+        return
+    assert tolerance.step == 1
+    for value in (between, 2.5):
+        with pytest.raises(ForespeakError, match=f"τ {value:g} .*a whole number from 1 to 100"):
+            find_rule(rule.name, value)
+
+
+@pytest.mark.parametrize("rule", RELAXED, ids=lambda rule: rule.name)
+def test_tolerances_of_the_table_are_on_their_own_steps(rule: Rule) -> None:
+    """A slider shows them as they are."""
+    tolerance = rule.tolerance
+    for value in (tolerance.value, tolerance.most):
+        steps = (value - tolerance.least) / tolerance.step
+        assert steps == pytest.approx(round(steps))
+
+
 @pytest.mark.parametrize("rule", [r for r in RULES.values() if r.lossless], ids=lambda r: r.name)
 def test_lossless_rules_have_no_tolerance(rule: Rule) -> None:
     with pytest.raises(ForespeakError, match="no tolerance"):

@@ -16,7 +16,7 @@ from app.learn.recordings import Recordings
 from app.learn.routes import build_routes
 from app.page import build_page
 from app.runs import Runs
-from app.studio import Studio
+from app.studio import Measured, Studio
 from core.ideas import excerpt, was_rejected
 from core.sampling import Sampling
 from core.steps import view
@@ -68,15 +68,26 @@ class TestLessons:
 
 
 class TestMachine:
-    def test_once_it_is_measured(self, client, studio):
-        ready = studio.ready("joe")
+    def test_once_it_is_measured(self, folder, scripts):
+        studio = Studio(lambda _: fake_engine())
+        client, ready = client_of(studio, folder, scripts), studio.ready("joe")
         assert get(client, "machine").json() == {
             "alpha": ready.outlook.alpha,
             "c": ready.outlook.costs.c,
             "v": list(ready.outlook.costs.v),
             "gamma": ready.gamma,
             "tokens_per_s": ready.baseline_tokens_per_s,
+            "measured": None,
         }
+
+    def test_the_latest_run_that_was_compared(self, folder, scripts):
+        studio = Studio(lambda _: fake_engine())
+        studio.ready("joe")
+        client = client_of(studio, folder, scripts)
+        assert get(client, "machine").json()["measured"] is None
+        studio.renew("joe", 100.0, Measured(4, 1.5))
+        studio.renew("joe", 90.0)  # a baseline alone says nothing of it
+        assert get(client, "machine").json()["measured"] == {"gamma": 4, "speedup": 1.5}
 
     def test_not_before(self, folder, scripts):
         client = client_of(Studio(lambda _: fake_engine()), folder, scripts)
@@ -110,7 +121,13 @@ class TestRecording:
         assert [rule["name"] for rule in told["rules"]] == list(RULES)
         ssd = next(rule for rule in told["rules"] if rule["name"] == "ssd")
         assert ssd["lossless"] is False
-        assert ssd["tolerance"] == {"letter": "β", "value": 0.2, "least": 0, "most": 1}
+        assert ssd["tolerance"] == {
+            "letter": "β",
+            "value": 0.2,
+            "least": 0,
+            "most": 1,
+            "step": 0.05,
+        }
 
     def test_one_that_is_not_there(self, client):
         response = get(client, "recordings/nowhere")
