@@ -14,13 +14,19 @@ BLOCK_S = 0.4  # the shortest sound whose loudness is defined (ITU-R BS.1770)
 
 
 def matched(first: np.ndarray, second: np.ndarray, rate: int) -> list[np.ndarray]:
-    """Both trimmed, padded to the length of the longer one, and equally loud as they then are."""
+    """Both trimmed, padded to the length of the longer one, and equally loud as they then are.
+
+    A sample may be too large for a sound file: see `gain_for`.
+    """
     cut = [trim(clip, rate) for clip in (first, second)]
     length = max(map(len, cut))
-    clips = [level(np.pad(clip, (0, length - len(clip))), rate) for clip in cut]
-    # The same for both: they stay equally loud.
-    gain = min(1.0, LOUDEST / max(np.abs(clip).max() for clip in clips))
-    return [clip * gain for clip in clips]
+    return [level(np.pad(clip, (0, length - len(clip))), rate) for clip in cut]
+
+
+def gain_for(peak: float) -> float:
+    """For all clips of a test, of which this is the largest sample: none stands out by being
+    quieter than the others."""
+    return min(1.0, LOUDEST / peak)
 
 
 def trim(clip: np.ndarray, rate: int) -> np.ndarray:

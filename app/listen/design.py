@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -13,7 +14,12 @@ ABX, AB = "abx", "ab"
 KINDS = {ABX: "ABX: which of A and B is X?", AB: "AB: which do you prefer?"}
 QUESTIONS = {ABX: "Which of A and B is X?", AB: "Which do you prefer?"}
 NEITHER = "none"  # what a listener who prefers neither answers
-CHOICES = {ABX: ("A", "B"), AB: ("A", "B", NEITHER)}
+ANSWERS = {
+    ABX: {"A": "X is A", "B": "X is B"},
+    AB: {"A": "I prefer A", "B": "I prefer B", NEITHER: "No preference"},
+}
+MOST_TRIALS = 100
+LEAST_HEARD_S = 1.0  # of each clip before a vote counts
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Terms:
-    """What is compared, and how it was spoken: told with the votes. first, second: ways' names."""
+    """What is compared, and how it was spoken: told with the votes.
+
+    first, second: ways' names; their titles as they were then, for a later version may call them
+    otherwise.
+    """
 
     test: str
     version: str
@@ -41,6 +51,8 @@ class Terms:
     kind: str
     first: str
     second: str
+    first_title: str
+    second_title: str
     temperature: float
     top_p: float
     gamma: int
@@ -52,12 +64,13 @@ class Design(Terms):
     """Everything that a listener must not know.
 
     key: given to whoever prepared the test; secret: what assignments are drawn from, never given
-    to anyone.
+    to anyone. gain: for all clips, so that none is too loud for 16 bits.
     """
 
     key: str
     secret: str
     sample_rate: int
+    gain: float
     items: tuple[Item, ...]
     at: str
 
@@ -71,9 +84,17 @@ class Design(Terms):
         return "ABX" if self.kind == ABX else "AB"
 
     @property
-    def same(self) -> bool:
-        """Whether the two ways gave the same clip in every trial."""
-        return all(item.same for item in self.items)
+    def form(self) -> dict[str, Any]:
+        """What a listener is asked, for the page."""
+        answers = ANSWERS[self.kind].items()
+        return {
+            "test": self.test,
+            "kind": self.kind,
+            "trials": self.trials,
+            "least_heard_s": LEAST_HEARD_S,
+            "labels": list(self.labels),
+            "answers": [{"choice": choice, "title": title} for choice, title in answers],
+        }
 
     def save(self, path: Path) -> None:
         write_text(path, json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")

@@ -39,4 +39,5 @@ class ListenHandlers:
             plan = Plan.from_controls(self._ceiling, *controls)
             return prepare(run, self._studio, self._store, plan, self._lan)
 
-        return {"run": self._runs.start(work, request.session_hash).id}
+        # An owner of its own: whoever speaks or races on the page meanwhile does not stop it.
+        return {"run": self._runs.start(work, f"prepare {request.session_hash}").id}

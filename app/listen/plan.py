@@ -4,14 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from app.listen.design import KINDS
+from app.listen.design import KINDS, MOST_TRIALS
 from app.listen.verdict import least_trials
-from app.listen.ways import CEILING, find_way
+from app.listen.ways import CEILING, Way, find_way
 from app.orders import Order
 from core.ceiling import Recorded
 from core.errors import ForespeakError
 
-MOST_TRIALS = 100
 LONGEST_TEXT = 300  # characters: nobody can compare clips that take minutes
 
 
@@ -20,8 +19,8 @@ class Plan:
     """recorded: the sentences of the codec ceiling by their texts, if a way needs them."""
 
     kind: str
-    first: str
-    second: str
+    first: Way
+    second: Way
     trials: int
     texts: tuple[str, ...]
     recorded: dict[str, Recorded]
@@ -44,22 +43,59 @@ class Plan:
         texts: one a line; settings: those of `Order.from_controls` but the text, of which draft
         and rule do not matter: the ways decide.
         """
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise ForespeakError("Choose a kind of test: ABX or AB.")
-        if not (first and second):
+        if not all(isinstance(name, str) and name for name in (first, second)):
             raise ForespeakError("Choose two ways to compare.")
-        if find_way(first) == find_way(second):
+        ways = find_way(first), find_way(second)
+        if ways[0] == ways[1]:
             raise ForespeakError("Both ways are the same: choose two different ones.")
-        least = least_trials(kind)
-        if trials is None or not least <= trials <= MOST_TRIALS or trials != int(trials):
+        number = _trials(kind, trials)
+        order = _order(settings)
+        if CEILING not in (first, second):
+            return cls(kind, *ways, number, _typed(texts, number, order), {}, order)
+        recorded = {sentence.text: sentence for sentence in ceiling(order.voice)}
+        if number > len(recorded):
             raise ForespeakError(
-                f"Choose {least} to {MOST_TRIALS} trials: fewer can never be significant."
+                f"Recorded speech has {len(recorded)} sentences: choose at most {len(recorded)} "
+                "trials."
             )
-        order = Order.from_controls("", *settings)
-        needed = ceiling(order.voice) if CEILING in (first, second) else ()
-        recorded = {sentence.text: sentence for sentence in needed}
-        spoken = tuple(recorded) or clean_lines(texts or "")
-        return cls(kind, first, second, int(trials), spoken, recorded, order)
+        return cls(kind, *ways, number, tuple(recorded)[:number], recorded, order)
+
+
+def _trials(kind: str, trials: Any) -> int:
+    least = least_trials(kind)
+    known = isinstance(trials, (int, float))
+    if not known or not least <= trials <= MOST_TRIALS or trials != int(trials):
+        raise ForespeakError(
+            f"Choose {least} to {MOST_TRIALS} trials: fewer can never be significant."
+        )
+    return int(trials)
+
+
+def _order(settings: tuple[Any, ...]) -> Order:
+    """The shared settings, whatever somebody sent in their place."""
+    try:
+        return Order.from_controls("", *settings)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ForespeakError("A setting is of the wrong kind: set every one anew.") from error
+
+
+def _typed(texts: Any, trials: int, order: Order) -> tuple[str, ...]:
+    """Texts for so many trials, none of which is the same as another."""
+    found = clean_lines(texts if isinstance(texts, str) else "")
+    if len(found) > trials:
+        raise ForespeakError(
+            f"There are {len(found)} texts for {trials} trials: choose at least {len(found)} "
+            "trials, or fewer texts."
+        )
+    different = len(set(found))
+    if order.sampling.temperature == 0 and different < trials:
+        raise ForespeakError(
+            f"At temperature 0 a text always sounds the same: {trials} trials need {trials} "
+            f"different texts, and there are {different}."
+        )
+    return found
 
 
 def clean_lines(texts: str) -> tuple[str, ...]:

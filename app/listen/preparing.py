@@ -1,20 +1,21 @@
 """Runs that prepare a listening test: every clip is spoken before the first listener comes."""
 
+import io
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from datetime import datetime, timezone
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import soundfile
 
 from app import __version__
-from app.listen.clips import matched
+from app.listen.clips import gain_for, matched
 from app.listen.design import Design, Item
 from app.listen.plan import Plan
+from app.listen.sessions import now
 from app.listen.store import Store, new_id
 from app.listen.ways import Booth
 from app.runs import Run
@@ -23,7 +24,17 @@ from core.errors import ForespeakError
 from core.files import cannot_write
 from core.voices.base import Voice
 
-SUBTYPE = "PCM_24"  # finer than the 16 bits that are sent, which are rounded with noise
+# Finer than the 16 bits that are sent, and with room for any peak: the gain for all clips is known
+# only after the last one.
+FILE = {"format": "WAV", "subtype": "FLOAT"}
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A trial's item, and the largest sample of its clips."""
+
+    item: Item
+    peak: float
 
 
 def prepare(run: Run, studio: Studio, store: Store, plan: Plan, lan: str | None) -> str:
@@ -32,23 +43,21 @@ def prepare(run: Run, studio: Studio, store: Store, plan: Plan, lan: str | None)
     lan: the page's address for other computers on the local network, if it has one.
     """
     with studio.use(plan.order.voice, run.status, run.check) as ready:
-        check_speakable(plan, ready.engine.voice)
+        check_speakable(plan, ready.engine.voice, run.check)
     test = new_id()
     booth = Booth(ready.engine, ready.gamma, plan.recorded, run.check)
     with _made_whole(store.folder(test)) as folder:
         run.status("Rendering the clips…", "speaking")
-        items = tuple(_items(run, studio, plan, booth, folder))
-        design = _design(test, plan, booth, items)
+        design = _design(test, plan, booth, list(_rendered(run, studio, plan, booth, folder)))
         store.add(design)
-    listener = f"?listen={test}"
-    links = {"listener": listener, "facilitator": f"{listener}&key={design.key}"}
-    run.put({"kind": "prepared", "test": test, "key": design.key, "links": links, "lan": lan})
+    run.put({"kind": "prepared", "test": test, "key": design.key, "lan": lan})
     return "The test is ready."
 
 
-def check_speakable(plan: Plan, voice: Voice) -> None:
-    """Raise for the first text that has nothing to say."""
+def check_speakable(plan: Plan, voice: Voice, check: Callable[[], None]) -> None:
+    """Raise for the first text that has nothing to say. check: called before each of them."""
     for number, text in enumerate(plan.texts, 1):
+        check()
         if next(iter(voice.sentences(text)), None) is None:
             raise ForespeakError(
                 f"Text {number} has nothing to say: give it some letters or digits."
@@ -68,7 +77,9 @@ def _made_whole(folder: Path) -> Iterator[Path]:
         raise
 
 
-def _items(run: Run, studio: Studio, plan: Plan, booth: Booth, folder: Path) -> Iterator[Item]:
+def _rendered(
+    run: Run, studio: Studio, plan: Plan, booth: Booth, folder: Path
+) -> Iterator[Rendered]:
     """A turn for each pair of clips: whoever else wants the voice gets it in between."""
     for number in range(plan.trials):
         with studio.use(plan.order.voice, run.status, run.check):
@@ -77,14 +88,21 @@ def _items(run: Run, studio: Studio, plan: Plan, booth: Booth, folder: Path) -> 
             clips = []
             for way in (plan.first, plan.second):
                 _progress(run, 2 * number + len(clips), 2 * plan.trials)
-                clips.append(booth.speak(way, order))
+                clips.append(booth.speak(way.name, order))
         rate = booth.engine.voice.codec.sample_rate
         pair = matched(*clips, rate)
-        names = secrets.token_hex(8) + ".flac", secrets.token_hex(8) + ".flac"
+        names = secrets.token_hex(8) + ".wav", secrets.token_hex(8) + ".wav"
         for name, clip in zip(names, pair, strict=True):
-            soundfile.write(folder / name, clip, rate, subtype=SUBTYPE)
-        same = bool(np.array_equal(*pair))
-        yield Item(text, order.seed, names, len(pair[0]), same)
+            (folder / name).write_bytes(_wav(clip, rate))
+        item = Item(text, order.seed, names, len(pair[0]), bool(np.array_equal(*pair)))
+        yield Rendered(item, max(float(np.abs(clip).max()) for clip in pair))
+
+
+def _wav(clip: np.ndarray, rate: int) -> bytes:
+    # By way of memory: a full disk is then told by the system, and not by the sound library.
+    file = io.BytesIO()
+    soundfile.write(file, clip, rate, **FILE)
+    return file.getvalue()
 
 
 def _progress(run: Run, done: int, of: int) -> None:
@@ -92,7 +110,7 @@ def _progress(run: Run, done: int, of: int) -> None:
     run.put({"kind": "progress", "done": done, "of": of, "text": text})
 
 
-def _design(test: str, plan: Plan, booth: Booth, items: tuple[Item, ...]) -> Design:
+def _design(test: str, plan: Plan, booth: Booth, rendered: list[Rendered]) -> Design:
     order = plan.order
     return Design(
         test=test,
@@ -101,13 +119,16 @@ def _design(test: str, plan: Plan, booth: Booth, items: tuple[Item, ...]) -> Des
         version=__version__,
         voice=order.voice,
         kind=plan.kind,
-        first=plan.first,
-        second=plan.second,
+        first=plan.first.name,
+        second=plan.second.name,
+        first_title=plan.first.title,
+        second_title=plan.second.title,
         temperature=order.sampling.temperature,
         top_p=order.sampling.top_p,
         gamma=order.drafted(booth.gamma).gamma,
         rate=order.rate,
         sample_rate=booth.engine.voice.codec.sample_rate,
-        items=items,
-        at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        gain=gain_for(max(trial.peak for trial in rendered)),
+        items=tuple(trial.item for trial in rendered),
+        at=now(),
     )

@@ -3,20 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from app.listen.ballots import Ballot, Head, from_csv
+from app.listen.ballots import Ballot, Head
 from app.listen.figure import render
-from app.listen.verdict import Count, Verdict, count, judge
-from app.listen.ways import title_of
-from app.listen.words import pooled_sentences, sentences
-from core.errors import ForespeakError
+from app.listen.pooling import counted, pairs_of
+from app.listen.verdict import Verdict, count_votes, judge_pooled, judge_session
+from app.listen.words import Told, left_out, tell, tell_pooled
 
-ALL = "all"  # listeners together
-OWN = ("test", "session", "seed")  # of a head: what two sessions of the same test may differ in
+ALL = "all"  # sessions together
 
 
-def session_result(ballot: Ballot, same: bool) -> dict[str, Any]:
-    """Of one listener, everything revealed. same: the two ways gave the same clips."""
-    verdict = judge(ballot.head.kind, count(ballot))
+def session_result(ballot: Ballot) -> dict[str, Any]:
+    """Of one session, everything revealed."""
+    verdict = judge_session(ballot)
     rows = [
         {
             "trial": vote.trial,
@@ -29,101 +27,76 @@ def session_result(ballot: Ballot, same: bool) -> dict[str, Any]:
         }
         for vote in ballot.votes
     ]
+    told = tell(verdict, ballot.head, pairs_of([ballot]))
     return {
-        **_result(verdict, ballot.head, sentences(verdict, ballot.head, same)),
+        **_result(verdict, ballot.head, told),
         "figure": render(ballot.head, {"this session": verdict}, "svg").decode(),
         "rows": rows,
     }
 
 
-def pooled_result(head: Head, ballots: Sequence[Ballot], same: bool = False) -> dict[str, Any]:
-    """Of all complete sessions together; the others are named. head: of any of them."""
+def pooled_result(head: Head, ballots: Sequence[Ballot]) -> dict[str, Any]:
+    """Of all sessions that count together; the others are named. head: of any of them; ballots:
+    numbered as they are here."""
     judged = verdicts(head, ballots)
-    complete = len(judged) - 1
-    words = pooled_sentences(judged[ALL], head, complete, len(ballots), same)
+    ours = counted(ballots)
+    names = {ballot.head.session for ballot in ours}
+    told = tell_pooled(judged[ALL], head, pairs_of(ours), len(ours))
+    result = _result(judged[ALL], head, told)
+    result["words"] += _left_out(ballots, names)
     return {
-        "sessions": [_row(ballot) for ballot in ballots],
-        "pooled": _result(judged[ALL], head, words),
+        "sessions": [_row(ballot, ballot.head.session in names) for ballot in ballots],
+        "pooled": result,
         "figure": render(head, judged, "svg").decode(),
     }
 
 
 def verdicts(head: Head, ballots: Sequence[Ballot]) -> dict[str, Verdict]:
-    """By listener, in order, and of all together: complete sessions only."""
-    counts = [count(ballot) for ballot in ballots if ballot.complete]
-    found = {f"listener {n}": judge(head.kind, one) for n, one in enumerate(counts, 1)}
-    return found | {ALL: judge(head.kind, sum(counts, Count(0, 0)))}
+    """By session, in order, and of all together: those that count only."""
+    ours = counted(ballots)
+    numbers = {ballot.head.session: number for number, ballot in enumerate(ballots, 1)}
+    found = {f"session {numbers[b.head.session]}": judge_session(b) for b in ours}
+    return found | {ALL: judge_pooled(head.kind, ours)}
 
 
-def from_files(files: Sequence[str]) -> list[Ballot]:
-    """The sessions of several files of one test. Raises where they do not belong together."""
-    ballots: dict[str, Ballot] = {}
-    for number, text in enumerate(files, 1):
-        try:
-            found = from_csv(text)
-        except ForespeakError as error:
-            raise ForespeakError(f"File {number}: {error}") from error
-        for ballot in found:
-            if ballot.head.session in ballots:
-                raise ForespeakError(
-                    f"File {number} has session {ballot.head.session} again: give each file once."
-                )
-            ballots[ballot.head.session] = ballot
-    if not ballots:
-        raise ForespeakError("There are no votes in these files.")
-    check_alike(list(ballots.values()))
-    return list(ballots.values())
+def _left_out(ballots: Sequence[Ballot], names: set[str]) -> list[str]:
+    """On every session that does not count, why. names: of those that do."""
+    numbered = list(enumerate(ballots, 1))
+    again = [n for n, b in numbered if b.complete and b.head.session not in names]
+    unfinished = [n for n, b in numbered if not (b.complete or b.damage)]
+    return [
+        *left_out("not finished", unfinished),
+        *left_out("the same listener had finished before", again),
+        *(f"Session {n} does not count. {b.damage}" for n, b in numbered if b.damage),
+    ]
 
 
-def check_alike(ballots: Sequence[Ballot]) -> None:
-    """Raise unless all are of one test: the same ways, settings, texts and seeds."""
-    first = _design(ballots[0].head)
-    items: dict[int, tuple[str, int]] = {}
-    for ballot in ballots:
-        design = _design(ballot.head)
-        for name, value in design.items():
-            if value != first[name]:
-                raise ForespeakError(
-                    f"These are votes of different tests ({name}: {first[name]} and {value}): "
-                    "pool one test at a time."
-                )
-        for vote in ballot.votes:
-            if items.setdefault(vote.item, (vote.text, vote.clip_seed)) != (
-                vote.text,
-                vote.clip_seed,
-            ):
-                raise ForespeakError(
-                    "These are votes of different tests (other texts or seeds): pool one test at "
-                    "a time."
-                )
-
-
-def _design(head: Head) -> dict[str, Any]:
-    return {name: value for name, value in vars(head).items() if name not in OWN}
-
-
-def _row(ballot: Ballot) -> dict[str, Any]:
-    """A listener's line; of who has not finished only how far they are."""
-    head = {
+def _row(ballot: Ballot, counts: bool) -> dict[str, Any]:
+    """A session's line; of one that is not finished only how far it is. No p: of many sessions
+    some have a small one by chance."""
+    row = {
         "session": ballot.head.session,
         "done": ballot.complete,
+        "counts": counts,
         "votes": len(ballot.votes),
         "trials": ballot.head.trials,
     }
     if not ballot.complete:
-        return head | {"right": None, "of": None, "ties": None, "p": None}
-    verdict = judge(ballot.head.kind, count(ballot))
-    return head | vars(verdict.count) | {"p": verdict.p}
+        return row | {"right": None, "of": None, "ties": None}
+    return row | vars(count_votes(ballot))
 
 
-def _result(verdict: Verdict, head: Head, words: list[str]) -> dict[str, Any]:
+def _result(verdict: Verdict, head: Head, told: Told) -> dict[str, Any]:
     return {
-        "words": words,
+        "finding": told.finding,
+        "words": list(told.words),
+        "significant": told.significant,
         "kind": verdict.kind,
         "pair": {
-            "first": {"name": head.first, "title": title_of(head.first)},
-            "second": {"name": head.second, "title": title_of(head.second)},
+            "first": {"name": head.first, "title": head.first_title},
+            "second": {"name": head.second, "title": head.second_title},
         },
+        "unit": verdict.unit,
         **vars(verdict.count),
         "p": verdict.p,
         "interval": verdict.interval,

@@ -2,6 +2,7 @@
 prepared it. Nothing before a session's last vote names a way, a text or a file."""
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable
 from secrets import compare_digest
@@ -13,28 +14,31 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from app.faults import explain
-from app.listen.ballots import Ballot, head_of, to_csv
+from app.listen.ballots import Ballot, shared_head
 from app.listen.design import QUESTIONS, Design
 from app.listen.figure import render
+from app.listen.pooling import from_files
 from app.listen.refusals import Refusal
-from app.listen.results import from_files, pooled_result, session_result, verdicts
+from app.listen.results import pooled_result, session_result, verdicts
 from app.listen.sessions import Session
-from app.listen.store import Store
+from app.listen.store import Store, new_id
 from app.listen.verdict import detectable
+from app.listen.votes_csv import to_csv
 from core.errors import ForespeakError
 
 FRESH = {"Cache-Control": "no-store"}
 LARGEST_VOTE = 10_000  # bytes
 LARGEST_POOL = 32_000_000
+LISTENER = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
 FIGURES = {"svg": "image/svg+xml", "png": "image/png"}
 
 Answer = Callable[[Request, Any], Response]
 """What a route does, in a thread of its own: the disk, and figures, take their time."""
 
 
-def build_routes(store: Store) -> list[Route]:
-    """Routes over a folder of tests."""
-    routes = Routes(store)
+def build_routes(store: Store, lan: str | None = None) -> list[Route]:
+    """Routes over a folder of tests; lan: the page's address on the local network."""
+    routes = Routes(store, lan)
     root = "/forespeak/listen"
     session = f"{root}/sessions/{{session}}"
     return [
@@ -57,25 +61,37 @@ def _route(path: str, answer: Answer, body: int | None = None) -> Route:
 
     async def endpoint(request: Request) -> Response:
         try:
-            given = None if body is None else await _read_json(request, body)
-            return await run_in_threadpool(answer, request, given)
+            if body is None:
+                return await run_in_threadpool(answer, request, None)
+            data = await _read(request, body)
+            return await run_in_threadpool(lambda: answer(request, _parse(data)))
         except Refusal as refusal:
-            return PlainTextResponse(str(refusal), refusal.status, FRESH)
+            return _plain(refusal, refusal.status)
         except ForespeakError as error:
-            return PlainTextResponse(str(error), 400, FRESH)
+            return _plain(error, 400)
         except Exception as error:
-            return PlainTextResponse(explain(error), 500, FRESH)
+            return _plain(explain(error), 500)
 
     return Route(path, endpoint, methods=["GET" if body is None else "POST"])
 
 
-async def _read_json(request: Request, largest: int) -> Any:
-    """What was posted; an empty object if nothing was."""
+def _plain(text: object, status: int) -> Response:
+    # A text that somebody sent may hold what UTF-8 cannot.
+    return PlainTextResponse(str(text).encode(errors="replace"), status, FRESH)
+
+
+async def _read(request: Request, largest: int) -> bytes:
+    """What was posted."""
     data = bytearray()
     async for piece in request.stream():
         data += piece
         if len(data) > largest:
-            raise Refusal(413, "That is too large: give fewer files at once.")
+            raise Refusal(413, f"That is too large: at most {largest:,} bytes are taken at once.")
+    return bytes(data)
+
+
+def _parse(data: bytes) -> Any:
+    """An empty object if nothing was posted."""
     try:
         return json.loads(data or b"{}")
     except (ValueError, RecursionError) as error:
@@ -85,24 +101,27 @@ async def _read_json(request: Request, largest: int) -> Any:
 class Routes:
     """What is answered."""
 
-    def __init__(self, store: Store):
+    def __init__(self, store: Store, lan: str | None):
         self._store = store
+        self._lan = lan
 
     def test(self, request: Request, _: None) -> Response:
         """What a listener may know before they begin."""
         design = self._store.design(request.path_params["test"])
-        return _json(
-            {
-                "test": design.test,
-                "kind": design.kind,
-                "trials": design.trials,
-                "question": QUESTIONS[design.kind],
-                "detects": detectable(design.kind, design.trials),
-            }
-        )
+        told = {
+            "question": QUESTIONS[design.kind],
+            "detects": detectable(design.kind, design.trials),
+        }
+        return _json(design.form | told)
 
-    def start(self, request: Request, _: Any) -> Response:
-        return _json({"session": self._store.start(request.path_params["test"])})
+    def start(self, request: Request, given: Any) -> Response:
+        """The listener's open session, or a new one: who asks again gets the same again."""
+        asked = given if isinstance(given, dict) else {}
+        listener = asked.get("listener") or new_id()
+        if not (isinstance(listener, str) and LISTENER.fullmatch(listener)):
+            raise Refusal(400, "A listener is named by 8 to 64 letters and digits.")
+        test, new = request.path_params["test"], asked.get("new") is True
+        return _json({"session": self._store.start(test, listener, new)})
 
     def state(self, request: Request, _: None) -> Response:
         return _json(self._session(request).state())
@@ -131,28 +150,32 @@ class Routes:
         return _json(session.state())
 
     def result(self, request: Request, _: None) -> Response:
-        session = self._session(request)
-        return _json(session_result(_complete(session), session.design.same))
+        return _json(session_result(_complete(self._session(request))))
 
     def session_votes(self, request: Request, _: None) -> Response:
         ballot = _complete(self._session(request))
         return _votes([ballot], f"forespeak-votes-{ballot.head.session}.csv")
 
     def results(self, request: Request, _: None) -> Response:
-        design, ballots = self._kept(request)
-        return _json(pooled_result(head_of(design), ballots, design.same))
+        """Worked out only if something has changed since it was last asked."""
+        design = self._kept(request)
+        mark = {"ETag": f'"{self._store.mark(design)}"'}  # before the votes are read
+        if request.headers.get("if-none-match") == mark["ETag"]:
+            return Response(status_code=304, headers=FRESH | mark)
+        result = pooled_result(shared_head(design), self._store.ballots(design))
+        return _json(result | {"lan": self._lan}, mark)
 
     def all_votes(self, request: Request, _: None) -> Response:
-        design, ballots = self._kept(request)
-        return _votes(ballots, f"forespeak-votes-{design.test}.csv")
+        design = self._kept(request)
+        return _votes(self._store.ballots(design), f"forespeak-votes-{design.test}.csv")
 
     def figure(self, request: Request, _: None) -> Response:
-        design, ballots = self._kept(request)
-        format = request.path_params["format"]
-        if format not in FIGURES:
+        design, kind = self._kept(request), request.path_params["format"]
+        if kind not in FIGURES:
             raise Refusal(404, "There is no such figure: choose svg or png.")
-        content = render(head_of(design), verdicts(head_of(design), ballots), format)
-        return _file(content, FIGURES[format], f"forespeak-listening-{design.test}.{format}")
+        head = shared_head(design)
+        content = render(head, verdicts(head, self._store.ballots(design)), kind)
+        return _file(content, FIGURES[kind], f"forespeak-listening-{design.test}.{kind}")
 
     def pool(self, _: Request, given: Any) -> Response:
         files = given.get("files") if isinstance(given, dict) else None
@@ -164,14 +187,13 @@ class Routes:
     def _session(self, request: Request) -> Session:
         return self._store.session(request.path_params["session"])
 
-    def _kept(self, request: Request) -> tuple[Design, list[Ballot]]:
-        """The test and all its sessions, the oldest first, for who knows its key."""
+    def _kept(self, request: Request) -> Design:
+        """The test, for who knows its key."""
         design = self._store.design(request.path_params["test"])
         key = request.query_params.get("key", "")
         if not compare_digest(key.encode(), design.key.encode()):
             raise Refusal(403, "That key does not open this test: use the facilitator's link.")
-        ballots = (session.ballot() for session in self._store.sessions(design))
-        return design, sorted(ballots, key=lambda ballot: ballot.begun)
+        return design
 
 
 def _complete(session: Session) -> Ballot:
@@ -181,8 +203,8 @@ def _complete(session: Session) -> Ballot:
     return ballot
 
 
-def _json(content: Any) -> Response:
-    return JSONResponse(content, headers=FRESH)
+def _json(content: Any, headers: dict[str, str] | None = None) -> Response:
+    return JSONResponse(content, headers=FRESH | (headers or {}))
 
 
 def _votes(ballots: list[Ballot], name: str) -> Response:

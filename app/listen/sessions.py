@@ -1,22 +1,27 @@
 """Sessions: one listener takes a test."""
 
 import hmac
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
 import soundfile
+from filelock import FileLock
+from pydantic import TypeAdapter, ValidationError
 
-from app.listen.ballots import Ballot, Head, Vote, append, from_csv, head_of, row, whole_lines
+from app.listen.ballots import Ballot, Head, Start, Vote, head_of
 from app.listen.clips import dithered
-from app.listen.design import ABX, CHOICES, Design, Item
+from app.listen.design import ABX, ANSWERS, LEAST_HEARD_S, Design, Item
 from app.listen.refusals import Refusal
+from app.listen.votes_csv import append, from_csv, row, whole_lines
 from core.errors import ForespeakError
 
-LEAST_HEARD_S = 1.0  # of each clip before a vote counts
+PATIENCE_S = 10.0  # that others may take to write
 SLACK_S = 0.05  # that a browser's clock may be off
 A_DAY_S = 86_400.0
 
@@ -55,33 +60,48 @@ def draw(design: Design, seed: str) -> list[Trial]:
 class Session:
     """A listener's way through a test. Its votes are on the disk, and nothing else is kept."""
 
-    def __init__(self, design: Design, token: str, folder: Path, writing: Lock):
-        """folder: of the test; writing: held by whoever adds a vote."""
+    def __init__(self, design: Design, token: str, folder: Path):
+        """folder: of the test."""
         self.token = token
         self.design = design
         self._folder = folder
-        self._writing = writing
         self._votes = votes_path(folder, token)
-        self._seed = seed_of(design, token)
-        self._trials = draw(design, self._seed)
+
+    @cached_property
+    def _seed(self) -> str:
+        return seed_of(self.design, self.token)
+
+    @cached_property
+    def _trials(self) -> list[Trial]:
+        return draw(self.design, self._seed)
+
+    @cached_property
+    def _head(self) -> Head:
+        start = read_start(self._folder, self.token)
+        return head_of(self.design, start, self.token, self._seed)
 
     def ballot(self) -> Ballot:
-        """What has been answered so far."""
+        """What has been answered so far. Raises where it cannot be read."""
+        ballot = self.readable()
+        if ballot.damage:
+            raise ForespeakError(ballot.damage)
+        return ballot
+
+    def readable(self) -> Ballot:
+        """The same, but damage is told in the ballot."""
         try:
             ballots = from_csv(whole_lines(self._votes.read_bytes()).decode())
-        except ForespeakError as error:
-            raise ForespeakError(f"The file {self._votes.name} is damaged: {error}") from error
-        return ballots[0] if ballots else Ballot(self._head(), ())
+        except (OSError, ValueError, ForespeakError) as error:
+            damage = f"The file {self._votes.name} is damaged: {error}"
+            return Ballot(self._head, (), damage)
+        return ballots[0] if ballots else Ballot(self._head, ())
 
     def state(self) -> dict[str, Any]:
         """Where the session stands; trial counts from 0, None after the last one."""
         done = len(self.ballot().votes)
         trials = self.design.trials
-        return {
-            "test": self.design.test,
-            "kind": self.design.kind,
+        return self.design.form | {
             "trial": done if done < trials else None,
-            "trials": trials,
             "done": done == trials,
         }
 
@@ -96,7 +116,7 @@ class Session:
         trial, rng = self._trials[number], np.random.default_rng()
         item = self.design.items[trial.item]
         sounds = {
-            way: _read(self._folder / name)
+            way: self.design.gain * _read(self._folder / name)
             for way, name in zip((self.design.first, self.design.second), item.clips, strict=True)
         }
         ways = dict(zip(self.design.labels, (trial.a, trial.b, trial.x), strict=False))
@@ -104,7 +124,7 @@ class Session:
 
     def vote(self, number: object, choice: object, heard: object) -> None:
         """Write the vote down, unless that trial has one: it is on the disk when this returns."""
-        with self._writing:
+        with writing(self._folder):
             done = len(self.ballot().votes)
             if type(number) is not int or number < 0:  # True is an int, too
                 raise Refusal(400, "A vote names its trial by number.")
@@ -112,17 +132,13 @@ class Session:
                 return  # the answer to a first attempt was lost: the vote was not
             if number > done or done == self.design.trials:
                 raise Refusal(409, "That trial is not open: load the page again.")
-            line = row(self._head(), self._judged(number, choice, heard))
-            try:
-                append(self._votes, line)
-            except OSError as error:
-                reason = f"The vote could not be saved ({error.strerror}): try again."
-                raise Refusal(503, reason) from error
+            append(self._votes, row(self._head, self._judged(number, choice, heard)))
 
     def _judged(self, number: int, choice: object, heard: object) -> Vote:
         """The vote, if the choice is one and enough was heard."""
-        if choice not in CHOICES[self.design.kind]:
-            raise Refusal(400, f"Choose one of {', '.join(CHOICES[self.design.kind])}.")
+        choices = list(ANSWERS[self.design.kind])
+        if choice not in choices:
+            raise Refusal(400, f"Choose one of {', '.join(choices)}.")
         trial = self._trials[number]
         item = self.design.items[trial.item]
         return Vote(
@@ -130,12 +146,15 @@ class Session:
             item=trial.item,
             text=item.text,
             clip_seed=item.seed,
+            first_clip=item.clips[0],
+            second_clip=item.clips[1],
+            same=item.same,
             a=trial.a,
             b=trial.b,
             x=trial.x,
             choice=choice,
             heard_s=self._heard(heard, item),
-            at=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
+            at=now(),
         )
 
     def _heard(self, heard: object, item: Item) -> str:
@@ -144,18 +163,46 @@ class Session:
         told = []
         for label in self.design.labels:
             seconds = heard.get(label) if isinstance(heard, dict) else None
-            if not isinstance(seconds, (int, float)) or not least <= seconds < A_DAY_S:
+            if type(seconds) not in (int, float) or not least <= seconds < A_DAY_S:
                 raise Refusal(400, "Listen to every clip before you vote.")
             told.append(f"{label} {seconds:.1f}")
         return " ".join(told)
-
-    def _head(self) -> Head:
-        return head_of(self.design, self.token, self._seed)
 
 
 def votes_path(folder: Path, session: str) -> Path:
     """Where a session's votes are written."""
     return folder / f"votes-{session}.csv"
+
+
+def start_path(folder: Path, session: str) -> Path:
+    """Where it is written who began a session, and when."""
+    return folder / f"start-{session}.json"
+
+
+def read_start(folder: Path, session: str) -> Start:
+    """Who began it, and when; a session without a whole file for that is nobody's."""
+    try:
+        content = start_path(folder, session).read_bytes()
+        return TypeAdapter(Start).validate_json(content, strict=True)
+    except (OSError, ValidationError):
+        return Start(session, "")
+
+
+def now() -> str:
+    """UTC."""
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """For who adds to a test: one at a time of all servers over the folder. A fault of the disk
+    is a refusal."""
+    try:
+        with FileLock(folder / "lock", timeout=PATIENCE_S, poll_interval=0.01):
+            yield
+    except OSError as error:
+        reason = error.strerror or "another server holds the folder"
+        raise Refusal(503, f"This could not be saved ({reason}): try again.") from error
 
 
 def _read(path: Path) -> np.ndarray:

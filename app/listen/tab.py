@@ -36,7 +36,8 @@ def test_form() -> list[gr.components.Component]:
     texts = gr.Textbox(
         "\n".join(TEXTS),
         label="Texts",
-        info="One a line. With fewer texts than trials they come again, spoken anew.",
+        info="One a line. With fewer texts than trials they come again, spoken anew. Recorded "
+        "speech brings its own texts, and at most a trial for each of them.",
         lines=4,
         max_lines=10,
         elem_id="listen-texts",

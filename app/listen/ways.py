@@ -19,20 +19,19 @@ PLAIN_NOISE = "same-seed"
 
 @dataclass(frozen=True)
 class Way:
-    """exact: what it says is distributed as the baseline's."""
+    """title: for the page."""
 
     name: str
     title: str
-    exact: bool
 
 
 def all_ways() -> dict[str, Way]:
     """Every way by its name: one for each rule, and what to compare those with."""
-    found = [Way(BASELINE, "Baseline", True)]
+    found = [Way(BASELINE, "Baseline")]
     for rule in RULES.values():
-        found.append(Way(rule.name, _rule_title(rule), rule.lossless))
-    found.append(Way(DRAFT_ALONE, "Draft alone", False))
-    found.append(Way(CEILING, "Codec ceiling (recorded speech)", False))
+        found.append(Way(rule.name, _rule_title(rule)))
+    found.append(Way(DRAFT_ALONE, "Draft alone"))
+    found.append(Way(CEILING, "Codec ceiling (recorded speech)"))
     return {way.name: way for way in found}
 
 
@@ -51,12 +50,6 @@ def find_way(name: str) -> Way:
     if name not in ways:
         raise ForespeakError(f"Unknown way {name!r}: choose one of {', '.join(ways)}.")
     return ways[name]
-
-
-def title_of(name: str) -> str:
-    """For the page; a file of votes may name a way that this version does not know."""
-    way = all_ways().get(name)
-    return way.title if way else name
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import socket
 import uvicorn
 from starlette.applications import Starlette
 
-from app.listen import ballots, sessions
+from app.listen import sessions, votes_csv
 from app.listen.routes import build_routes
 from app.listen.store import Store
 
@@ -25,10 +25,10 @@ def run(folder, listener: socket.socket, death: str | None) -> None:
 
 
 def write_half(path, line):
-    ballots.append(path, line[: len(line) // 2])
+    votes_csv.append(path, line[: len(line) // 2])
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def write_and_die(path, line):
-    ballots.append(path, line)
+    votes_csv.append(path, line)
     os.kill(os.getpid(), signal.SIGKILL)

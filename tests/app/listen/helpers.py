@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from app.listen.design import ABX, Design, Item
 from app.listen.routes import build_routes
 from app.listen.store import new_id
+from app.listen.ways import find_way
 
 RATE, SAMPLES = 8000, 1600
 PITCHES = {"baseline": 300, "lossless": 500}  # Hz
@@ -33,11 +34,14 @@ def make_test(store, kind=ABX, trials=5, first="baseline", second="lossless", **
             "kind": kind,
             "first": first,
             "second": second,
+            "first_title": find_way(first).title,
+            "second_title": find_way(second).title,
             "temperature": 0.8,
             "top_p": 1.0,
             "gamma": 6,
             "rate": 1.0,
             "sample_rate": RATE,
+            "gain": 1.0,
             "items": items,
             "at": "2026-01-01T00:00:00+00:00",
         }
@@ -47,13 +51,13 @@ def make_test(store, kind=ABX, trials=5, first="baseline", second="lossless", **
     return design
 
 
-def write_item(folder, number, ways):
+def write_item(folder, number, ways, same=False):
     time = np.arange(SAMPLES) / RATE
     names = f"{new_id()}.flac", f"{new_id()}.flac"
     for name, way in zip(names, ways, strict=True):
         clip = 0.3 * np.sin(2 * np.pi * PITCHES.get(way, 700) * time)
         soundfile.write(folder / name, clip, RATE, subtype="PCM_24")
-    return Item(f"Secret text {number}.", 40 + number, names, SAMPLES, False)
+    return Item(f"Secret text {number}.", 40 + number, names, SAMPLES, same)
 
 
 def client_of(store):
@@ -68,8 +72,10 @@ class Listener:
     test: str
     session: str = ""
 
-    def begin(self):
-        self.session = self.client.post(f"{ROOT}/{self.test}/sessions").json()["session"]
+    def begin(self, **asked):
+        """asked: what is posted; without any the listener has no name."""
+        answer = self.client.post(f"{ROOT}/{self.test}/sessions", json=asked)
+        self.session = answer.json()["session"]
         return self
 
     def get(self, what=""):

@@ -2,16 +2,16 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
-from app.listen.ballots import (
+from app.listen.ballots import Ballot, Start, Vote, head_of
+from app.listen.votes_csv import (
     COLUMNS,
-    Ballot,
-    Vote,
     append,
     from_csv,
-    head_of,
+    from_saved,
     header,
     row,
     to_csv,
@@ -27,10 +27,24 @@ ODD_TEXT = 'She said "no", and =left; ünïcode 漢'
 def ballot(store):
     design = make_test(store)
     votes = (
-        Vote(n, 4 - n, ODD_TEXT, 7, "baseline", "lossless", "lossless", "AB"[n % 2], "A 1.0", "now")
+        Vote(
+            n,
+            4 - n,
+            ODD_TEXT,
+            7,
+            "1.wav",
+            "2.wav",
+            n == 3,
+            "baseline",
+            "lossless",
+            "lossless",
+            "AB"[n % 2],
+            "A 1.0",
+            "now",
+        )
         for n in range(5)
     )
-    return Ballot(head_of(design, "one", "0f"), tuple(votes))
+    return Ballot(head_of(design, Start("somebody", "then"), "one", "0f"), tuple(votes))
 
 
 def test_what_was_written_is_read(ballot):
@@ -42,7 +56,8 @@ def test_spreadsheets_find_everything(ballot):
     rows = list(csv.DictReader(io.StringIO(to_csv([ballot]))))
     assert [r["correct"] for r in rows] == ["0", "1", "0", "1", "0"]
     needed = "test session version voice kind first second temperature top_p gamma rate trials seed"
-    needed += " trial text item a b x choice correct heard_s at"
+    needed += " trial text item a b x choice correct heard_s at listener begun same"
+    needed += " first_title second_title first_clip second_clip"
     assert set(needed.split()) <= set(rows[0])
 
 
@@ -66,6 +81,11 @@ CHANGES = [
     ("b", "baseline"),
     ("kind", "abc"),
     ("trials", "0"),
+    ("trials", "1000000000"),
+    ("item", "3"),
+    ("item", "5"),
+    ("correct", "1"),
+    ("correct", ""),
     ("temperature", "hot"),
 ]
 
@@ -88,6 +108,32 @@ def test_what_is_no_file_of_votes(text):
 
 def test_a_row_is_missing_or_there_twice(ballot):
     lines = to_csv([ballot]).splitlines(keepends=True)
-    for changed in ([*lines[:2], *lines[3:]], [*lines[:3], *lines[2:]]):
-        with pytest.raises(ForespeakError, match="damaged"):
-            from_csv("".join(changed))
+    with pytest.raises(ForespeakError, match="damaged"):
+        from_csv("".join([*lines[:2], *lines[3:]]))
+    with pytest.raises(ForespeakError, match="session one twice"):
+        from_csv("".join([*lines[:3], *lines[2:]]))
+
+
+def test_files_that_were_joined(ballot):
+    text = to_csv([ballot])
+    with pytest.raises(ForespeakError, match="several files in one"):
+        from_csv(text + text)
+    with pytest.raises(ForespeakError, match="session one twice"):
+        from_csv(text + text.split("\n", 1)[1])
+
+
+def test_a_file_that_was_saved_while_it_was_written(ballot):
+    text = to_csv([ballot])
+    lines = text.splitlines(keepends=True)
+    kept = len("".join(lines[:-1]))
+    for end in range(kept + 1, len(text) - 1):
+        assert from_saved(text[:end])[0].votes == ballot.votes[:4]
+    assert from_saved(text[:-1]) == [ballot]  # an editor may take the last line's end away
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "'", "'="])
+def test_no_spreadsheet_takes_a_text_for_a_formula(ballot, start):
+    text = f"{start}1+1"
+    odd = Ballot(ballot.head, tuple(replace(vote, text=text) for vote in ballot.votes))
+    assert from_csv(to_csv([odd])) == [odd]
+    assert next(csv.DictReader(io.StringIO(to_csv([odd]), newline="")))["text"] == f"'{text}"

@@ -73,5 +73,5 @@ def test_while_a_vote_is_written(processes, store, death, kept):
             listener.vote(number, "A")
         rows = listener.get("/result").json()["rows"]
     assert [row["choice"] for row in rows] == ["A", "A", "B", "A", "A"]
-    (session,) = store.sessions(design)
-    assert session.ballot().complete
+    (ballot,) = store.ballots(design)
+    assert ballot.complete

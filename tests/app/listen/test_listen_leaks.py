@@ -38,7 +38,7 @@ def exchange(client, design):
 
 
 def test_no_name_text_file_or_secret(client, design):
-    words = [design.key, design.secret, ".flac", "Secret text"]
+    words = [design.key, design.secret, ".flac", ".wav", "Secret text"]
     words += [name for way in all_ways().values() for name in (way.name, way.title)]
     words += [clip for item in design.items for clip in item.clips]
     for response in exchange(client, design):

@@ -1,7 +1,18 @@
 """Files of votes from several computers, as one result."""
 
-import pytest
+import json
+import threading
+import time
+from dataclasses import replace
 
+import pytest
+from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from app.listen import pooling, routes
+from app.listen.ballots import Ballot, Vote, shared_head
+from app.listen.votes_csv import to_csv
 from tests.app.listen.helpers import ROOT, Listener, make_test
 
 
@@ -80,6 +91,69 @@ def test_what_is_no_file_of_votes(file_of, pool):
     assert response.text.startswith("File 2: This is not a file of votes")
 
 
+def test_a_file_that_holds_several(file_of, pool):
+    response = pool(file_of() + file_of())
+    assert (response.status_code, "several files in one" in response.text) == (400, True)
+
+
+def test_a_torn_last_line_is_dropped(file_of, store, pool):
+    design = make_test(store)
+    told = pool(file_of(design), file_of(design)[:-30]).json()
+    assert [(row["done"], row["votes"]) for row in told["sessions"]] == [(True, 5), (False, 4)]
+
+
+def test_what_no_file_can_hold(client, file_of):
+    for text in ("\ud800", file_of().replace("Secret", "\ud800")):
+        body = json.dumps({"files": [file_of(), text]})
+        response = client.post(f"{ROOT}/pool", content=body)
+        assert (response.status_code, response.text[:6]) == (400, "File 2")
+
+
+def test_bounds(file_of, pool, monkeypatch):
+    assert "at most 1000" in pool(*[file_of()] * 1001).text
+    monkeypatch.setattr(pooling, "MOST_VOTES", 9)
+    assert "more than 9 votes" in pool(file_of(), file_of()).text
+
+
+def test_many_votes_take_a_short_time(store, pool):
+    """Twenty thousand votes of two hundred sessions; it took minutes when each was compared with
+    all others."""
+    design = make_test(store, trials=100)
+    head = shared_head(design)
+    ways = design.first, design.second, design.first
+    ballots = []
+    for n in range(200):
+        votes = [
+            Vote(t, t, "x", 1, "1.wav", "2.wav", False, *ways, "A", "", f"{n:03}")
+            for t in range(100)
+        ]
+        own = replace(head, session=f"s{n}", listener=f"l{n}", begun=f"{n:03}")
+        ballots.append(Ballot(own, tuple(votes)))
+    begun = time.process_time()
+    told = pool(to_csv(ballots)).json()
+    assert time.process_time() - begun < 5
+    assert told["pooled"]["of"] == 20_000
+
+
+def test_the_server_answers_meanwhile(store, file_of, monkeypatch):
+    """Reading what was posted is left to another thread than the one that answers all."""
+    threads = []
+    parse = routes._parse
+    monkeypatch.setattr(
+        routes, "_parse", lambda data: threads.append(threading.current_thread()) or parse(data)
+    )
+    answers = []
+
+    async def loop(request):
+        answers.append(threading.current_thread())
+        return await pool_route.endpoint(request)
+
+    pool_route = routes.build_routes(store)[0]
+    client = TestClient(Starlette(routes=[Route(pool_route.path, loop, methods=["POST"])]))
+    assert client.post(f"{ROOT}/pool", json={"files": [file_of()]}).status_code == 200
+    assert threads[0] != answers[0]
+
+
 def test_votes_that_were_changed(file_of, pool):
     lines = file_of().splitlines(keepends=True)
     response = pool("".join(lines[:2] + lines[3:]))
@@ -99,4 +173,4 @@ def test_files_without_a_vote(file_of, pool):
 
 def test_too_large(client):
     response = client.post(f"{ROOT}/pool", content=b" " * 33_000_000)
-    assert response.status_code == 413
+    assert (response.status_code, "32,000,000 bytes" in response.text) == (413, True)

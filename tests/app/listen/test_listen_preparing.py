@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import soundfile
 
-from app.listen import preparing
+from app.listen import clips, preparing
+from app.listen.clips import LOUDEST
 from app.listen.design import AB, ABX
 from app.listen.handlers import ListenHandlers
 from app.listen.plan import Plan
-from app.listen.ways import CEILING, DRAFT_ALONE, all_ways, title_of
+from app.listen.ways import CEILING, DRAFT_ALONE, all_ways, find_way
 from app.orders import AUTOMATIC, DRAFT, NO_DRAFT
 from app.runs import Runs
 from core.ceiling import Recorded
@@ -22,7 +23,9 @@ from tests.app.listen.helpers import Listener
 ME = SimpleNamespace(session_hash="me")
 SETTINGS = ("joe", DRAFT, "lossless", 4, 0.8, 1, 3, 1)
 TEXTS = "hello there\n\n  and \t more\n"
-RECORDED = (Recorded("a recorded one", ((0, 1, 2, 3) * 4, (4, 3, 2, 1) * 4)),)
+RECORDED = tuple(
+    Recorded(f"recorded {n}", ((0, 1, 2, n % 5) * 4, (4, 3, 2, n // 5) * 4)) for n in range(7)
+)
 
 
 @pytest.fixture
@@ -48,10 +51,6 @@ def test_what_is_told(prepare, store):
     assert progress["text"] == "Rendering clip 12 of 12…"
     design = store.design(prepared["test"])
     assert prepared["key"] == design.key
-    assert prepared["links"] == {
-        "listener": f"?listen={design.test}",
-        "facilitator": f"?listen={design.test}&key={design.key}",
-    }
     assert prepared["lan"] == "http://192.0.2.7:7860/"
     assert end["state"] == "done"
 
@@ -62,24 +61,27 @@ def test_what_is_kept(prepare, store):
     assert [item.seed for item in design.items] == [3, 4, 5, 6, 7, 8]
     assert (design.gamma, design.temperature, design.kind) == (4, 0.8, ABX)
     for item in design.items:
-        clips = [soundfile.read(store.folder(design.test) / name)[0] for name in item.clips]
-        assert {len(clip) for clip in clips} == {item.samples}
-        assert item.same == np.array_equal(*clips)
-    assert not design.same
+        pair = [soundfile.read(store.folder(design.test) / name)[0] for name in item.clips]
+        assert {len(clip) for clip in pair} == {item.samples}
+        assert item.same == np.array_equal(*pair)
+    assert not all(item.same for item in design.items)
+    titles = design.first_title, design.second_title
+    assert titles == ("Baseline", "Speculative sampling (lossless)")
 
 
 def test_file_names_tell_nothing(prepare, store):
     design = store.design(finished(prepare())[-2]["test"])
     names = sorted(path.name for path in store.folder(design.test).iterdir())
     assert names.pop() == "test.json"
-    assert all(len(name) == len(names[0]) and name.endswith(".flac") for name in names)
+    assert all(len(name) == len(names[0]) and name.endswith(".wav") for name in names)
 
 
 def test_same_seed_and_the_baseline_are_the_same(prepare, client):
     test = finished(prepare(second="same-seed"))[-2]["test"]
     listener = Listener(client, test).begin().take(lambda _: "A")
-    words = listener.get("/result").json()["words"]
-    assert "same, sample for sample" in words[-1]
+    result = listener.get("/result").json()
+    assert "same, sample for sample" in result["finding"]
+    assert not result["significant"]
 
 
 @pytest.mark.parametrize("way", [*RULES, DRAFT_ALONE])
@@ -90,14 +92,13 @@ def test_every_way_speaks(prepare, way):
 
 def test_the_ceiling_speaks_the_recorded_texts(prepare, store):
     design = store.design(finished(prepare(first=CEILING, texts=""))[-2]["test"])
-    assert {item.text for item in design.items} == {"a recorded one"}
+    assert [item.text for item in design.items] == [r.text for r in RECORDED[:6]]
 
 
 def test_there_is_a_way_for_each_rule_and_it_says_whether_it_is_lossless():
     assert set(RULES) < set(all_ways())
-    assert "(lossless)" in title_of("lossless")
-    assert title_of("ssd") == "SSD tolerance, β = 0.2 (not lossless)"
-    assert title_of("of another version") == "of another version"
+    assert "(lossless)" in find_way("lossless").title
+    assert find_way("ssd").title == "SSD tolerance, β = 0.2 (not lossless)"
 
 
 def test_settings_decide_neither_draft_nor_rule(prepare, store):
@@ -106,7 +107,7 @@ def test_settings_decide_neither_draft_nor_rule(prepare, store):
         finished(prepare(ABX, "baseline", "lossless", 6, TEXTS, *settings))[-2]["test"]
     )
     assert design.gamma >= 1
-    assert not design.same
+    assert not all(item.same for item in design.items)
 
 
 @pytest.mark.parametrize(
@@ -126,12 +127,82 @@ def test_settings_decide_neither_draft_nor_rule(prepare, store):
         ({"texts": None}, "no texts"),
         ({"texts": "fine\n" + "x" * 301}, "Text 2 has 301"),
         ({"texts": "fine\n?!"}, "Text 2 has nothing to say"),
+        ({"texts": "\n".join("abcdefg")}, "7 texts for 6 trials"),
+        ({"first": CEILING, "trials": 8}, "at most 7 trials"),
+        # As only a program sends them.
+        ({"kind": ["abx"]}, "kind"),
+        ({"first": ["baseline"]}, "two ways"),
+        ({"second": 3}, "two ways"),
+        ({"trials": "six"}, "5 to 100"),
+        ({"trials": [6]}, "5 to 100"),
+        ({"trials": float("inf")}, "5 to 100"),
+        ({"texts": ["hello"]}, "no texts"),
     ],
 )
 def test_what_is_refused(prepare, store, change, part):
     end = finished(prepare(**change))[-1]
     assert (end["state"], part in end["text"]) == ("failed", True), end["text"]
     assert not store.folder("").exists()
+
+
+@pytest.mark.parametrize("place", range(len(SETTINGS)))
+@pytest.mark.parametrize("value", [None, "x", [], {}, float("nan"), "\ud800"])
+def test_settings_of_another_kind(prepare, place, value):
+    settings = [*SETTINGS[:place], value, *SETTINGS[place + 1 :]]
+    end = finished(prepare(ABX, "baseline", "lossless", 6, TEXTS, *settings))[-1]
+    assert "terminal has the details" not in end["text"]
+
+
+def test_at_temperature_0_no_pair_of_clips_comes_twice(prepare, store):
+    greedy = ("joe", DRAFT, "lossless", 4, 0, 1, 3, 1)
+    end = finished(prepare(ABX, "baseline", "lossless", 6, "a\na\nb\nc\nd\ne", *greedy))[-1]
+    assert "6 trials need 6 different texts, and there are 5" in end["text"]
+    texts = "ab\nabc\nabcd\nabcde\nabcdef"
+    test = finished(prepare(ABX, "baseline", "lossless", 5, texts, *greedy))[-2]["test"]
+    assert len({item.text for item in store.design(test).items}) == 5
+
+
+def test_stopping_while_texts_are_checked(studio):
+    asked = []
+    plan = Plan.from_controls(lambda _: (), ABX, "baseline", "lossless", 5, "a\nb\nc", *SETTINGS)
+    with studio.use("joe") as ready:
+        preparing.check_speakable(plan, ready.engine.voice, lambda: asked.append(True))
+    assert len(asked) == 3
+
+
+def test_all_trials_are_equally_loud(prepare, store, monkeypatch):
+    """One clip that would be too loud lowers all: none tells its way, or its trial, by that."""
+    level = iter([1.0, 1.0, 3.0, 1.0] + 8 * [1.0])
+    monkeypatch.setattr(clips, "level", lambda clip, _: clip / np.abs(clip).max() * next(level))
+    design = store.design(finished(prepare())[-2]["test"])
+    assert design.gain == pytest.approx(LOUDEST / 3)
+    peaks = []
+    for item in design.items:
+        for name in item.clips:
+            clip = soundfile.read(store.folder(design.test) / name)[0]
+            peaks.append(design.gain * np.abs(clip).max())
+    assert sorted(peaks) == pytest.approx([LOUDEST / 3] * 11 + [LOUDEST])
+
+
+def test_a_full_disk_is_told(prepare, store, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    end = finished(prepare())[-1]
+    assert (end["state"], "No space left" in end["text"]) == ("failed", True)
+    assert list(store.folder("").iterdir()) == []
+
+
+def test_a_folder_without_a_test_is_no_test(store, client):
+    (store.folder("0" * 16)).mkdir(parents=True)
+    assert client.get(f"/forespeak/listen/{'0' * 16}").status_code == 404
+
+
+def test_who_speaks_meanwhile_does_not_stop_it(prepare, runs):
+    run = prepare()
+    runs.start(lambda _: "", ME.session_hash)
+    assert finished(run)[-1]["state"] == "done"
 
 
 def test_what_cannot_be_printed_is_dropped():

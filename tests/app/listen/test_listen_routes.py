@@ -1,13 +1,26 @@
 """Listening tests over their routes: from the link to the pooled result."""
 
+import json
+import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from filelock import FileLock
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
-from app.listen import sessions
+from app.listen import routes, sessions
 from app.listen.design import AB
+from app.listen.store import Store
 from tests.app.listen.helpers import ROOT, Listener, by_ear, decoded, make_test, prefers
+
+FORM = {
+    "least_heard_s": 1.0,
+    "labels": ["A", "B", "X"],
+    "answers": [{"choice": "A", "title": "X is A"}, {"choice": "B", "title": "X is B"}],
+}
 
 
 @pytest.fixture
@@ -32,8 +45,14 @@ class TestTaking:
             "kind": "abx",
             "trials": 5,
             "question": "Which of A and B is X?",
-            "detects": pytest.approx(0.956, abs=1e-3),
+            "detects": 0.96,
+            **FORM,
         }
+
+    def test_what_may_be_answered_in_ab(self, client, store):
+        told = client.get(f"{ROOT}/{make_test(store, AB, 6).test}").json()
+        assert told["labels"] == ["A", "B"]
+        assert [answer["choice"] for answer in told["answers"]] == ["A", "B", "none"]
 
     def test_a_trial_has_its_clips(self, listener):
         trial = listener.trial()
@@ -57,7 +76,8 @@ class TestTaking:
         listener.vote(0, "none")
         result = listener.take(prefers("baseline")).get("/result").json()
         assert (result["right"], result["of"], result["ties"]) == (0, 6, 1)
-        assert "Baseline is preferred." in " ".join(result["words"])
+        assert "Baseline is preferred." in result["finding"]
+        assert result["significant"]
         assert {row["choice"] for row in result["rows"]} <= {"A", "B", "none"}
         assert all(row["x"] is row["correct"] is None for row in result["rows"])
 
@@ -69,6 +89,7 @@ class TestTaking:
             "trial": None,
             "trials": 5,
             "done": True,
+            **FORM,
         }
         assert listener.get("/trial").status_code == 409
         assert listener.vote(5, "A").status_code == 409
@@ -99,8 +120,8 @@ class TestVotes:
             thread.start()
         for thread in threads:
             thread.join()
-        (session,) = store.sessions(design)
-        assert len(session.ballot().votes) == 1
+        (ballot,) = store.ballots(design)
+        assert len(ballot.votes) == 1
 
     @pytest.mark.parametrize(
         ("number", "choice", "heard", "status"),
@@ -116,6 +137,8 @@ class TestVotes:
             (0, "A", {"A": 1.0, "B": 1.0}, 400),
             (0, "A", {"A": 1.0, "B": 0.1, "X": 1.0}, 400),
             (0, "A", {"A": 1.0, "B": "1.0", "X": 1.0}, 400),
+            (0, "A", {"A": True, "B": True, "X": True}, 400),
+            (0, "\ud800", None, 400),
             (0, "A", {"A": 1.0, "B": 10**400, "X": 1.0}, 400),
             (0, "A", ["A"], 400),
         ],
@@ -147,6 +170,69 @@ class TestVotes:
         assert listener.vote(0, "A").json()["trial"] == 1
 
 
+class TestBeginning:
+    def test_who_asks_again_gets_the_same_session(self, client, design):
+        one = Listener(client, design.test).begin(listener="somebody")
+        one.vote(0, "A")
+        again = Listener(client, design.test).begin(listener="somebody")
+        assert again.session == one.session
+        assert Listener(client, design.test).begin(listener="another-one").session != one.session
+
+    def test_who_has_finished_gets_a_new_one(self, client, design):
+        one = Listener(client, design.test).begin(listener="somebody").take(by_ear)
+        assert one.begin(listener="somebody").get().json()["trial"] == 0
+
+    def test_a_new_one_on_demand(self, client, design):
+        one = Listener(client, design.test).begin(listener="somebody").session
+        other = Listener(client, design.test).begin(listener="somebody", new=True).session
+        assert one != other
+
+    def test_without_a_name_each_is_another(self, client, design):
+        sessions = {Listener(client, design.test).begin().session for _ in range(3)}
+        assert len(sessions) == 3
+
+    def test_many_at_once_are_one(self, client, design):
+        with ThreadPoolExecutor(8) as pool:
+            begun = pool.map(
+                lambda _: Listener(client, design.test).begin(listener="somebody").session, range(8)
+            )
+        assert len(set(begun)) == 1
+
+    @pytest.mark.parametrize(
+        "name", ["short", "x" * 65, "=1+1+1+1", 12345678, ["somebody"], "\ud800" * 8]
+    )
+    def test_what_is_no_name(self, client, design, name):
+        body = json.dumps({"listener": name})
+        response = client.post(f"{ROOT}/{design.test}/sessions", content=body)
+        assert (response.status_code, "8 to 64" in response.text) == (400, True)
+
+
+def test_two_servers_over_one_folder_write_one_vote(store, design, monkeypatch):
+    """Each with a store of its own: what holds between them must be in the folder."""
+    stores = store, Store(store.folder(""))
+    token = store.start(design.test, "somebody", new=False)
+    append, meeting = sessions.append, threading.Barrier(2, timeout=0.5)
+
+    def slow(path, line):
+        try:
+            meeting.wait()  # both are here only if nobody waits for the other
+        except threading.BrokenBarrierError:
+            append(path, line)
+
+    monkeypatch.setattr(sessions, "append", slow)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda s: s.session(token).vote(0, "A", dict.fromkeys("ABX", 1.0)), stores))
+    assert len(store.session(token).ballot().votes) == 1
+
+
+def test_a_folder_that_another_holds(client, store, design, listener, monkeypatch):
+    monkeypatch.setattr(sessions, "PATIENCE_S", 0.05)
+    with FileLock(store.folder(design.test) / "lock"):
+        response = listener.vote(0, "A")
+    assert (response.status_code, "another server" in response.text) == (503, True)
+    assert client.get(f"{ROOT}/sessions/{listener.session}").json()["trial"] == 0
+
+
 class TestUnknown:
     @pytest.mark.parametrize("test", ["0" * 16, "nothing", "..", "%2e%2e", "0" * 15 + "/"])
     def test_tests(self, client, design, test):  # noqa: ARG002 - there is another one
@@ -176,9 +262,8 @@ class TestFacilitator:
         listener.vote(0, "A")
         told = pooled(client, design).json()
         assert told["pooled"]["of"] == 0
-        assert told["pooled"]["words"] == [
-            "Nobody has finished the test yet: only finished sessions count."
-        ]
+        assert told["pooled"]["finding"].startswith("Nobody has finished the test yet")
+        assert told["pooled"]["words"] == ["Not counted, because not finished: Session 1."]
         (row,) = told["sessions"]
         assert (row["done"], row["votes"], row["right"]) == (False, 1, None)
 
@@ -192,7 +277,8 @@ class TestFacilitator:
         assert rights[2] is None
         assert told["pooled"]["right"] == 5 + rights[1]
         assert told["pooled"]["of"] == 10
-        assert "Not counted, because not finished: 1." in told["pooled"]["words"]
+        assert "Not counted, because not finished: Session 3." in told["pooled"]["words"]
+        assert [row["counts"] for row in told["sessions"]] == [True, True, False]
 
     def test_all_votes_can_be_saved_and_pooled_again(self, client, design, listener):
         listener.take(by_ear)
@@ -211,13 +297,58 @@ class TestFacilitator:
         told = [row["session"] for row in pooled(client, design).json()["sessions"]]
         assert told == [listener.session for listener in listeners]
 
-    def test_a_damaged_file_is_named(self, client, store, design, listener):
+    @pytest.mark.parametrize("content", [b"", b"\xff\n", b"a,b\n1,2\n", b"changed"])
+    def test_a_damaged_file_is_named_and_the_others_count(self, client, store, design, content):
+        for _ in range(2):
+            Listener(client, design.test).begin().take(by_ear)
+        path = store.folder(design.test) / f"votes-{store.ballots(design)[0].head.session}.csv"
+        path.write_bytes(
+            content or path.read_bytes().replace(b",A,", b",Q,").replace(b",B,", b",Q,")
+        )
+        told = pooled(client, design).json()
+        assert told["pooled"]["of"] == 5
+        (words,) = (words for words in told["pooled"]["words"] if path.name in words)
+        assert words.startswith("Session 1 does not count.")
+        assert [row["done"] for row in told["sessions"]] == [False, True]
+        assert pooled(client, design, None, "votes.csv").text.count("\n") == 1 + 5
+        assert client.get(f"{ROOT}/sessions/{told['sessions'][0]['session']}").status_code == 400
+
+    def test_the_first_session_that_a_listener_finished_counts(self, client, design):
+        names = ["listener-one", "listener-two", "listener-one", None]
+        for name in names:
+            Listener(client, design.test).begin(listener=name).take(by_ear)
+        told = pooled(client, design).json()
+        assert [row["counts"] for row in told["sessions"]] == [True, True, False, True]
+        assert told["pooled"]["of"] == 15
+        left_out = "Not counted, because the same listener had finished before: Session 3."
+        assert left_out in told["pooled"]["words"]
+        assert {"session 1", "session 2", "session 4"} <= set(
+            re.findall(r">([^<]*)<", told["figure"])
+        )
+        again = client.post(
+            f"{ROOT}/pool", json={"files": [pooled(client, design, None, "votes.csv").text]}
+        ).json()
+        assert again["pooled"] == told["pooled"]
+
+    def test_nothing_is_worked_out_while_nothing_changes(
+        self, client, design, listener, monkeypatch
+    ):
         listener.vote(0, "A")
-        name = f"votes-{listener.session}.csv"
-        path = store.folder(design.test) / name
-        path.write_text(path.read_text().replace(",A,", ",Q,"))
-        response = pooled(client, design)
-        assert (response.status_code, name in response.text) == (400, True)
+        first = pooled(client, design)
+        url, params = f"{ROOT}/{design.test}/results", {"key": design.key}
+        with monkeypatch.context() as context:
+            context.setattr(routes, "pooled_result", None)
+            headers = {"If-None-Match": first.headers["etag"]}
+            again = client.get(url, params=params, headers=headers)
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["etag"] == first.headers["etag"]
+        listener.vote(1, "A")
+        changed = client.get(url, params=params, headers=headers)
+        assert changed.json()["sessions"][0]["votes"] == 2
+
+    def test_the_address_for_others_is_told(self, store, design):
+        client = TestClient(Starlette(routes=routes.build_routes(store, "http://192.0.2.7/")))
+        assert pooled(client, design).json()["lan"] == "http://192.0.2.7/"
 
     def test_an_unknown_figure(self, client, design):
         assert pooled(client, design, None, "figure.exe").status_code == 404
