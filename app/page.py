@@ -29,15 +29,15 @@ PRESS = """() => {
   shown.find((button) => button?.offsetParent)?.click();
 }"""
 LISTEN_TAB = "listen"
-# The address of a listening test leads to its tab, and hides what is not for listeners.
+# The address of a listening test leads to its tab.
 TURN_TO_TEST = """() => {
   const asked = new URLSearchParams(location.search).has("listen");
-  document.body.classList.toggle("listener", asked);
   return asked ? { __type__: "update", selected: "listen" } : { __type__: "update" };
 }"""
-# The value never enters the template: it only tells the module which run to follow.
+# The value never enters the template: it only tells the module which run to follow. The address
+# is without a password that somebody typed into it: scripts are not fetched with one.
 MOUNT = """
-import(new URL("forespeak/page/{module}.js", document.baseURI))
+import(new URL("forespeak/page/{module}.js", location.origin + location.pathname))
   .then((page) => page.mount(element, {{ props, watch }}));
 """
 QUIET: dict[str, Any] = {
@@ -81,7 +81,7 @@ def build_page(
     blocks = _lay_out(handlers, listening, learning, voice, list(saved))
     routes = build_routes(studio, voice, runs, scripts)
     routes += learn_routes(studio, voice, recordings, lessons, scripts)
-    routes += listen_routes(store)
+    routes += listen_routes(store, lan)
     return Page(blocks, routes)
 
 
@@ -117,7 +117,7 @@ def _lay_out(
                 speak, live = _stage("live", "Speak", "speak", "stop")
             with gr.Tab("Race", id="race"):
                 start_race, race = _stage("race", "Race", "race", "stop-race")
-            with gr.Tab("Listen", id=LISTEN_TAB):
+            with gr.Tab("Listen", id=LISTEN_TAB, elem_id="listen-tab"):
                 with gr.Column(elem_id="listen-form"):  # listeners do not see it
                     test = test_form()
                 prepare, listen = _stage("listen", "Prepare", "prepare", "stop-prepare")
