@@ -71,7 +71,12 @@ def page(
     ] = None,
     password: Annotated[
         str | None,
-        typer.Option(help="Ask everybody for this password.", show_default="none"),
+        typer.Option(
+            envvar="FORESPEAK_PASSWORD",
+            help="Ask everybody for this password. Other users of this computer can read a "
+            "command, but not the variable.",
+            show_default="none",
+        ),
     ] = None,
 ) -> None:
     """See and hear speculative decoding make speech synthesis faster.

@@ -2,6 +2,7 @@
 
 from base64 import b64decode
 from secrets import compare_digest
+from unicodedata import normalize
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -16,7 +17,7 @@ class Password:
 
     def __init__(self, app: ASGIApp, password: str):
         self._app = app
-        self._password = password.encode()
+        self._password = _composed(password).encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan" or scope["path"] == OPEN or self._knows(scope):
@@ -31,7 +32,12 @@ class Password:
         if scheme.lower() != b"basic":
             return False
         try:
-            _, _, password = b64decode(credentials, validate=True).partition(b":")
-        except ValueError:
+            _, _, password = b64decode(credentials, validate=True).decode().partition(":")
+        except ValueError:  # of the decoding of text, too
             return False
-        return compare_digest(password, self._password)
+        return compare_digest(_composed(password).encode(), self._password)
+
+
+def _composed(text: str) -> str:
+    """Some keyboards give ö as one character, and some as two."""
+    return normalize("NFC", text)

@@ -54,11 +54,11 @@ def serve(
     page = build_page(studio, voice, tests=tests, lan=lan)
     url = start(page, host, port, browser, password)
     try:
+        if not (password or is_loopback(host)):
+            print(OPEN_TO_ALL, file=sys.stderr, flush=True)
         print(f"Forespeak is at {url}  (Ctrl-C stops it)", flush=True)
         if lan:
             print(f"On the local network: {lan}", flush=True)
-        if not (password or is_loopback(host)):
-            print(OPEN_TO_ALL, file=sys.stderr, flush=True)
         threading.Thread(target=_load_early, args=(studio, voice), daemon=True).start()
         while True:
             time.sleep(1)  # an untimed wait for a lock or event ignores Ctrl-C on Windows
@@ -113,11 +113,13 @@ def pick_port(host: str, port: int | None) -> int:
 
 
 def check_sharing(tests: Path | None, password: str | None) -> None:
-    """Raise where the folder of tests is none, or the password is empty."""
+    """Raise where the folder of tests is none, or the password is empty or cannot be typed."""
     if tests and tests.exists() and not tests.is_dir():
         raise ForespeakError(f"{tests} is no folder: choose another with --tests.")
     if password is not None and not password.strip():
         raise ForespeakError("The password is empty: give --password a word.")
+    if password and not password.isprintable():
+        raise ForespeakError("The password has characters that nobody can type: choose another.")
 
 
 def network_address(host: str, port: int) -> str | None:

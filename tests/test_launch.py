@@ -58,6 +58,15 @@ def assert_refused(result, part):
     assert part in error
 
 
+def test_the_password_may_come_from_the_environment(command, monkeypatch):
+    """Where other users of the computer do not see it."""
+    served = []
+    monkeypatch.setattr("app.serve.serve", lambda *given: served.append(given))
+    monkeypatch.setenv("FORESPEAK_PASSWORD", "wört")
+    assert command()[0] == command("--password", "another")[0] == 0
+    assert [given[-1] for given in served] == ["wört", "another"]
+
+
 def test_help_loads_nothing_heavy():
     code = "import sys, launch; sys.argv[1:] = ['--help']; launch.main(); print(*sys.modules)"
     result = subprocess.run(
@@ -107,6 +116,8 @@ def test_an_error_is_one_line_and_no_traceback(tmp_path):
         (["--host", "256.0.0.1"], "256.0.0.1"),
         (["--port", "99999"], "--port"),
         (["--password", " "], "password is empty"),
+        (["--password", "a\udcffb"], "nobody can type"),
+        (["--password", "a\nb"], "nobody can type"),
         (["--tests", ROOT / "launch.py"], "is no folder"),
         (["sing"], "sing"),
         (["say", "hello", "--loud"], "--loud"),

@@ -1,6 +1,7 @@
 """The password in front of the whole page."""
 
 import base64
+import unicodedata
 
 import gradio as gr
 import httpx
@@ -11,7 +12,7 @@ from starlette.routing import Route
 from app.page import Page
 from app.serve import pick_port, start
 
-SECRET = "wört: with a colon"
+SECRET = unicodedata.normalize("NFD", "wört: with a colon")
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +50,12 @@ def test_all_is_there_with_it_whatever_the_name(url, path, user):
     assert get(url, path, authorization=basic(f"{user}:{SECRET}")).status_code == 200
 
 
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_however_a_keyboard_composes_its_letters(url, form):
+    given = basic(f"me:{unicodedata.normalize(form, SECRET)}")
+    assert get(url, "config", authorization=given).status_code == 200
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -57,6 +64,7 @@ def test_all_is_there_with_it_whatever_the_name(url, path, user):
         basic("me:"),
         basic(f"me:{SECRET} "),
         "Basic %%%",
+        "Basic " + base64.b64encode(b"me:\xff\xfe").decode(),
         "Basic",
         "",
         "Bearer " + SECRET.encode().hex(),
