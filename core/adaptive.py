@@ -40,12 +40,14 @@ class Adaptive:
     α of each codebook is estimated while speaking, c and v are measured beforehand. Over a whole
     run Σ tokens / Σ cost is greatest if each round maximises tokens - rate x cost, where rate is
     that very quotient: so a window grows as long as one more guess earns more than time earns
-    elsewhere. Where no guess does, nothing is drafted. A codebook that no window
-    reaches any more is probed now and then.
+    elsewhere. Where no guess does, nothing is drafted. A codebook that no window reaches any
+    more is probed now and then, as long as it could pay at all.
     """
 
     MEMORY = 200  # verdicts per codebook, and rounds, after which the past has faded
-    TRUST = 10  # verdicts that an old estimate counts for, at the beginning and in a probe
+    # Verdicts that an old estimate counts for, at the beginning and in a probe; and so many
+    # probes in a row are enough to overthrow it.
+    TRUST = 10
     MARGIN = 0.02  # of its tokens must a round gain for γ to change
     PATIENCE = 256  # rounds without a verdict on a codebook, after which it is probed
 
@@ -58,19 +60,20 @@ class Adaptive:
         self._rate = _Mean(outlook.speedup, self.MEMORY)
         self._gammas = [outlook.gamma] * num_codebooks
         self._unheard = [0] * num_codebooks  # rounds since the last verdict
+        self._repeats = [0] * num_codebooks  # accepted probes in a row
 
     def gamma(self, position: int) -> int:
         """One more than pays, if nothing has been heard for long of the codebook behind."""
         codebook = position % len(self._gammas)
         gamma = self._gammas[codebook] = self._choose(codebook)
         behind = (position + gamma) % len(self._gammas)
-        if gamma == self._widest or self._unheard[behind] < self.PATIENCE:
+        if self._unheard[behind] < self.PATIENCE or not self._could_pay(codebook, gamma):
             return gamma
         self._fade(behind, min(1.0, self.TRUST / self._judged[behind]))
         return gamma + 1
 
     def learn(self, round_: Round) -> None:
-        """Rows after a rejection were never judged: they say nothing of α."""
+        """Rows behind the first that did not stand say nothing of α."""
         self._unheard = [rounds + 1 for rounds in self._unheard]
         chosen = self._gammas[round_.position % len(self._gammas)]
         for row in range(round_.tested):
@@ -78,8 +81,10 @@ class Adaptive:
             self._fade(codebook, 1 - 1 / self.MEMORY)
             self._accepted[codebook] += row < round_.accepted
             self._judged[codebook] += 1
-            # A probe that was accepted is repeated at once.
-            again = row == chosen < round_.accepted
+            # A probe that was accepted is repeated at once, but not for ever: that a guess is
+            # right does not make it worth its cost.
+            again = row == chosen < round_.accepted and self._repeats[codebook] < self.TRUST
+            self._repeats[codebook] = self._repeats[codebook] + 1 if again else 0
             self._unheard[codebook] = self.PATIENCE if again else 0
         self._rate.add(len(round_.tokens), self._outlook.costs.of_round(len(round_.draft_tokens)))
 
@@ -91,15 +96,27 @@ class Adaptive:
     def _choose(self, codebook: int) -> int:
         """The best γ; the last one as long as it is nearly as good."""
         tokens = self._expected_tokens(codebook)
-        gains = [
-            count - self._rate.value * self._outlook.costs.of_round(gamma)
-            for gamma, count in enumerate(tokens)
-        ]
+        gains = self._gains(tokens)
         last = self._gammas[codebook]
         best = max(range(len(gains)), key=gains.__getitem__)
         return best if gains[best] > gains[last] + self.MARGIN * tokens[last] else last
 
-    def _expected_tokens(self, codebook: int) -> Sequence[float]:
+    def _could_pay(self, codebook: int, gamma: int) -> bool:
+        """Whether a wider window would gain something if all further guesses were right."""
+        tokens = self._expected_tokens(codebook)[: gamma + 1]
+        reached = tokens[-1] - tokens[-2] if gamma else 1.0
+        further = [tokens[-1] + reached * n for n in range(1, self._widest - gamma + 1)]
+        gains = self._gains([*tokens, *further])
+        return max(gains) > gains[gamma]
+
+    def _gains(self, tokens: Sequence[float]) -> list[float]:
+        """What a round of each γ from 0 earns more than its time would earn elsewhere."""
+        return [
+            count - self._rate.value * self._outlook.costs.of_round(gamma)
+            for gamma, count in enumerate(tokens)
+        ]
+
+    def _expected_tokens(self, codebook: int) -> list[float]:
         """Tokens that a round from this codebook on emits, for γ from 0."""
         tokens, reached = [1.0], 1.0
         for row in range(self._widest):

@@ -31,8 +31,8 @@ class Round:
 
     position: of the round's first token, in its sentence. draft_probs and target_probs: q and
     p of each drafted token. next_token: corrected after a rejection, bonus after none, with
-    next_prob under the target. draws: the uniform numbers of the accept tests, one per tested
-    token; empty under rules that test without one. at_s: seconds from the request to the
+    next_prob under the target. draws: the uniform numbers of the accept tests: one per tested
+    token, under block verification one per drafted token, none under rules that compare. at_s: seconds from the request to the
     round's end.
     """
 
@@ -65,7 +65,8 @@ class Round:
 
     @property
     def tested(self) -> int:
-        """How many drafted tokens were verified: those after a rejection were not."""
+        """How many drafted tokens have a verdict of their own: those that stood, and the one
+        behind them. What comes then was not tested, or (block verification) fell with it."""
         return min(self.accepted + 1, len(self.draft_tokens))
 
 

@@ -117,8 +117,8 @@ def verify_typical(
 ) -> Verdict:
     """Medusa's typical acceptance (arXiv 2401.10774): p above min(ε, δ exp(-H(p))). Relaxed.
 
-    δ is √ε, as the paper recommends. Nothing is left to chance but the corrected token, which
-    is the target's own; so ε 1 and above still is not lossless.
+    δ is √ε, as the paper recommends. A token's chance is 0 or 1, whatever number is drawn, and
+    what follows the accepted ones is drawn from p. No ε makes that lossless.
     """
 
     def accept(_row: int, token: int, p: Tensor, _q: Tensor) -> float:

@@ -1,7 +1,7 @@
 """Windows that adapt: to the best γ, per codebook, without wavering; to none where none pays."""
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from core.speedup import Costs, Outlook
 from core.trace import Round
 
 V = tuple(1 + 0.12 * n for n in range(9))
-CHEAP, DEAR = Costs(0.08, V), Costs(0.9, tuple(1 + 0.9 * n for n in range(9)))
+CHEAP, DEAR = Costs(0.08, V), Costs(0.5, tuple(1 + 0.3 * n for n in range(9)))
 
 
 def round_of(position: int, drafted: int, accepted: int) -> Round:
@@ -76,6 +76,34 @@ def test_a_constant_alpha_is_no_reason_to_waver(alpha: float) -> None:
         gammas = [gamma for phase, gamma in speech.gammas if phase == codebook]
         switches = sum(one != other for one, other in pairwise(gammas))
         assert switches < len(gammas) / 20
+
+
+@pytest.mark.parametrize(("alpha", "c"), [(0.95, 1.5), (1.0, 2.0), (0.95, 0.85), (0.8, 0.65)])
+def test_a_guess_that_is_right_but_dear_is_left_alone(alpha: float, c: float) -> None:
+    """A probe that is accepted is no reason to probe on and on."""
+    costs = replace(CHEAP, c=c)
+    speech = Speech(Adaptive(Outlook(alpha, costs), 4))
+    speech.go_on((alpha,) * 4, 2000, costs)
+    best = max(Speech(Fixed(gamma)).go_on((alpha,) * 4, 8000, costs) for gamma in range(9))
+    assert speech.go_on((alpha,) * 4, 8000, costs) > 0.97 * best
+
+
+def test_what_could_never_pay_is_not_even_probed() -> None:
+    costs = replace(CHEAP, c=1.5)
+    speech = Speech(Adaptive(Outlook(0.5, costs), 4))
+    speech.go_on((1.0,) * 4, 2000, costs)
+    speech.gammas.clear()
+    speech.go_on((1.0,) * 4, 4000, costs)
+    assert {gamma for _, gamma in speech.gammas} == {0}
+
+
+def test_probes_come_in_short_series() -> None:
+    """However right they are: one guess may cost more than it yields even so."""
+    costs = replace(CHEAP, c=0.85)
+    speech = Speech(Adaptive(Outlook(0.3, costs), 1))
+    speech.go_on((1.0,), 2 * Adaptive.PATIENCE, costs)
+    series = [len(list(run)) for gamma, run in groupby(speech.gammas) if gamma[1]]
+    assert series == [Adaptive.TRUST + 1]
 
 
 def test_where_nothing_pays_it_stops_but_for_probes() -> None:
