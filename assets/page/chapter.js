@@ -1,6 +1,7 @@
 // One chapter: its text as the server made it, and its figures, which are modules of their own.
 
 import { h } from "./dom.js";
+import { check } from "./fig-options.js";
 
 export class Chapter {
   /**
@@ -39,10 +40,11 @@ export class Chapter {
   }
 }
 
-/** figure-NAME.js exports mount(element, options, lesson), which may take its time. */
+/** figure-NAME.js exports OPTIONS and mount(element, options, lesson), which may take its time. */
 async function bring({ element, name, options }, lesson) {
   try {
-    const { mount } = await import(`./figure-${name}.js`);
+    const { mount, OPTIONS } = await import(`./figure-${name}.js`);
+    check(options, OPTIONS);
     await mount(element, options, lesson);
   } catch (error) {
     element.replaceChildren(h("p", { class: "fault" }, `The figure “${name}” cannot be shown: ${error.message}`));

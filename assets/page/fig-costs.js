@@ -1,39 +1,36 @@
 // Sliders for what the speed-up depends on, and what this machine measured.
 
 import { h } from "./dom.js";
+import { COSTS } from "./fig-options.js";
 import { button, slider } from "./fig-parts.js";
 
 const EXAMPLE = { alpha: 0.88, gamma: 6, c: 0.11, slope: 0.055 };
-export const LONGEST = 16; // the greatest γ
+export const LONGEST = COSTS.gamma.most;
 
 const SLIDERS = {
   alpha: {
     label: "α, a guess is accepted",
-    min: 0,
-    max: 0.99,
     step: 0.01,
     words: (value) => value.toFixed(2),
   },
-  gamma: { label: "γ, guesses per round", min: 1, max: LONGEST, step: 1, words: String },
+  gamma: { label: "γ, guesses per round", step: 1, words: String },
   c: {
     label: "c, cost of a guess",
-    min: 0,
-    max: 1.2,
     step: 0.01,
     words: (value) => `${value.toFixed(2)} passes`,
   },
   slope: {
     label: "v, each further token in a pass",
-    min: 0,
-    max: 1,
     step: 0.005,
     words: (value) => `+${value.toFixed(3)} passes`,
   },
 };
 
 export class CostSliders {
-  /** What this machine measured, as {alpha, gamma, c, slope}; null before it has. */
+  /** What this machine measured, as {alpha, gamma, c, slope}; null before it has, or if no γ pays. */
   machine = null;
+  /** How much faster than the baseline its latest run was, as {gamma, speedup}; null before it was. */
+  run = null;
   #sliders = {};
 
   /**
@@ -42,14 +39,12 @@ export class CostSliders {
    */
   constructor(options, changed) {
     this.changed = changed;
-    this.start = { ...EXAMPLE };
-    for (const name of Object.keys(SLIDERS)) {
-      if (name in options) this.start[name] = within(name, options[name]);
-    }
+    this.start = { ...EXAMPLE, ...options };
     this.costs = { ...this.start };
     const rows = Object.entries(SLIDERS).map(([name, about]) => {
       const moved = (value) => this.set({ [name]: value });
-      this.#sliders[name] = slider({ ...about, value: this.costs[name], changed: moved });
+      const { least: min, most: max } = COSTS[name];
+      this.#sliders[name] = slider({ ...about, min, max, value: this.costs[name], changed: moved });
       return this.#sliders[name].element;
     });
     this.ofMachine = button("This machine's numbers", () => this.set(this.machine));
@@ -73,20 +68,21 @@ export class CostSliders {
     this.changed();
   }
 
-  /** Asks the lesson for what this machine measured. */
+  /** Asks the lesson for what this machine measured: now, and when they come into sight again. */
   async follow(lesson) {
-    const measured = await lesson.machine();
-    if (!measured?.gamma) return;
-    const { alpha, gamma, c, v } = measured;
-    this.machine = { alpha, gamma, c, slope: (v[gamma] - 1) / gamma };
-    this.ofMachine.disabled = false;
-    this.ofMachine.title = "";
+    await this.#ask(lesson);
+    const seen = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && this.#ask(lesson));
+    seen.observe(this.element);
+  }
+
+  async #ask(lesson) {
+    const known = await lesson.machine();
+    if (!known) return;
+    const { alpha, gamma, c, v, measured } = known;
+    this.run = measured;
+    this.machine = gamma ? { alpha, gamma, c, slope: (v[gamma] - 1) / gamma } : null;
+    this.ofMachine.disabled = !gamma;
+    this.ofMachine.title = gamma ? "" : "With what this machine measured no γ pays";
     this.changed();
   }
-}
-
-function within(name, value) {
-  const { min, max } = SLIDERS[name];
-  if (!(value >= min && value <= max)) throw new Error(`${name} must be from ${min} to ${max}.`);
-  return value;
 }

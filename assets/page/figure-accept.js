@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { dice, symbolAt } from "./fig-dice.js";
 import { acceptRatios, alphaOf, overlaps } from "./fig-math.js";
+import { PAIR, SEED } from "./fig-options.js";
 import { Pair } from "./fig-pair.js";
 import { button, named, names, percent, says, table } from "./fig-parts.js";
 import { box, Drawing, hatched, line, text } from "./fig-svg.js";
@@ -10,6 +11,8 @@ import { box, Drawing, hatched, line, text } from "./fig-svg.js";
 const HEIGHT = 92;
 const BAR = { top: 34, height: 30 };
 const MANY = 100;
+
+export const OPTIONS = { ...PAIR, seed: SEED };
 
 /** @param {{p?: number[], q?: number[], seed?: number}} options */
 export function mount(element, options) {

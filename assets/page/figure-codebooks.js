@@ -1,6 +1,7 @@
 // A sentence from its first codebook alone, from two, and so on: seen as tokens, and heard.
 
 import { h } from "./dom.js";
+import { RECORDING } from "./fig-options.js";
 import { animate, button, choice, named, says } from "./fig-parts.js";
 import { box, Drawing, line, text } from "./fig-svg.js";
 import { ask } from "./lesson.js";
@@ -11,12 +12,16 @@ const ROW = 30;
 const [GUTTER, NARROW, ABOVE] = [108, 24, 24];
 const ROOM_FOR_NUMBERS = 19; // px
 const FADE = 0.01; // seconds between one sound and another
+const SPOKEN = "example"; // the recording whose sounds there are
+const OTHER_SOUND = ` The sound is not of this sentence, but of the recording “${SPOKEN}”.`;
 const SOUND = (count) => `codebooks-${count}.flac`;
 
-/** @param {{recording?: string}} options recording: the run whose tokens the sounds are. */
-export async function mount(element, { recording = "example" }, lesson) {
+export const OPTIONS = { recording: RECORDING };
+
+/** @param {{recording?: string}} options recording: the run whose tokens are shown. */
+export async function mount(element, { recording = SPOKEN }, lesson) {
   const { trace } = await lesson.recording(recording);
-  new Codebooks(element, trace, lesson);
+  new Codebooks(element, trace, recording === SPOKEN ? "" : OTHER_SOUND, lesson);
 }
 
 class Codebooks {
@@ -25,8 +30,9 @@ class Codebooks {
   #sources = [];
   #begun = 0;
 
-  constructor(element, trace, lesson) {
-    Object.assign(this, { element, trace, lesson });
+  /** aside: what has to be said of the sound. */
+  constructor(element, trace, aside, lesson) {
+    Object.assign(this, { element, trace, aside, lesson });
     this.Q = trace.num_codebooks;
     this.tokens = trace.rounds.flatMap(({ draft_tokens: drafted, accepted, next_token: next }) => [
       ...drafted.slice(0, accepted),
@@ -65,7 +71,7 @@ class Codebooks {
     this.drawing.redraw();
     const rate = (this.trace.frame_rate * count).toFixed(0);
     const [{ text: sentence }] = this.trace.sentences;
-    this.said.textContent = `${count} of ${this.Q} codebooks: ${rate} tokens a second. “${sentence}”`;
+    this.said.textContent = `${count} of ${this.Q} codebooks: ${rate} tokens a second. “${sentence}”${this.aside}`;
   }
 
   async #start() {

@@ -2,6 +2,7 @@
 // speculative decoding. Widths are the seconds that were measured.
 
 import { h } from "./dom.js";
+import { oneOf, RECORDING, whole } from "./fig-options.js";
 import { animate, button, calm, named, says, slider } from "./fig-parts.js";
 import { box, Drawing, line, s, text } from "./fig-svg.js";
 
@@ -10,6 +11,13 @@ const SLOWER = 30; // times, when played
 const ROOMY = 560; // px, from which titles say more
 const [LEFT, RIGHT, AXIS] = [4, 12, 34];
 const [TITLE, PASS, TOKEN, GAP] = [24, 26, 9, 2];
+
+export const OPTIONS = {
+  show: oneOf("baseline", "both"),
+  baseline: RECORDING,
+  recording: RECORDING,
+  tokens: whole(1, 1000),
+};
 
 /**
  * @param {{recording?: string, baseline?: string, tokens?: number, show?: "baseline"|"both"}} options

@@ -2,6 +2,7 @@
 
 import { CostSliders, LONGEST } from "./fig-costs.js";
 import { bestGamma, speedup, tokensPerRound } from "./fig-math.js";
+import { COSTS } from "./fig-options.js";
 import { named, says } from "./fig-parts.js";
 import { plot } from "./fig-plot.js";
 import { curve, Drawing, hatched, s, text } from "./fig-svg.js";
@@ -10,6 +11,8 @@ const HEIGHT = 320;
 const MOST = { alpha: 1, c: 1.2 };
 const GAINS = [1.5, 2, 3, 4];
 const STEPS = 100;
+
+export const OPTIONS = COSTS;
 
 /** @param {{alpha?: number, gamma?: number, c?: number, slope?: number}} options */
 export async function mount(element, options, lesson) {

@@ -6,6 +6,7 @@ import { columns, stack } from "./fig-columns.js";
 import { dice } from "./fig-dice.js";
 import { Experiment } from "./fig-experiment.js";
 import { chanceDistance, distance, outcome, RULES } from "./fig-math.js";
+import { PAIR, SEED, whole } from "./fig-options.js";
 import { distributions } from "./fig-pair.js";
 import { animate, button, calm, choice, named, names, percent, says, table } from "./fig-parts.js";
 import { drawSettling } from "./fig-settling.js";
@@ -16,7 +17,10 @@ const GROWTH = 0.035; // of the runs so far, at each frame: from single draws to
 const CALM_PIECES = 4; // where less movement is asked for
 const HEIGHT = 260;
 const HEADROOM = 1.12;
+const ROUNDING = 1e-12;
 const BEYOND_CHANCE = 4; // times the mean distance: chance alone goes there once in a thousand runs
+
+export const OPTIONS = { ...PAIR, runs: whole(100, 1_000_000), seed: SEED };
 
 /** @param {{p?: number[], q?: number[], runs?: number, seed?: number}} options */
 export function mount(element, options) {
@@ -126,15 +130,23 @@ class Proof {
     const far = experiment.distance > BEYOND_CHANCE * chance;
     const away = `${percent(experiment.distance, 2)} away from p`;
     const found = `After ${experiment.runs.toLocaleString("en")} tokens the histogram is ${away}`;
-    const end = far
-      ? "It settles elsewhere: this is not the target's distribution."
-      : "Nothing but chance is left: it settles on p.";
-    return `${found}; chance alone makes about ${percent(chance, 2)}. ${end}`;
+    return `${found}; chance alone makes about ${percent(chance, 2)}. ${this.#conclusion(far)}`;
+  }
+
+  // What is near p need not stay there: few tokens are near everything.
+  #conclusion(far) {
+    if (far) return "It settles elsewhere: this is not the target's distribution.";
+    if (this.#settlesOnP()) return "Nothing but chance is left: it settles on p.";
+    return "These are too few tokens to tell this rule from the right one.";
+  }
+
+  #settlesOnP() {
+    return distance(outcome(this.p, this.q, this.#rule).out, this.p) < ROUNDING;
   }
 
   #expected(out) {
     const away = distance(out, this.p);
-    if (away < 1e-12) return "The two ways together fill every bar up to p, exactly.";
+    if (away < ROUNDING) return "The two ways together fill every bar up to p, exactly.";
     return `The bars miss p: under this rule ${percent(away, 1)} of the tokens come out differently.`;
   }
 

@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { columns, stack } from "./fig-columns.js";
 import { alphaOf, missing, normalise } from "./fig-math.js";
+import { PAIR } from "./fig-options.js";
 import { Pair } from "./fig-pair.js";
 import { named, names, percent, says, table } from "./fig-parts.js";
 import { Drawing, text } from "./fig-svg.js";
@@ -10,6 +11,8 @@ import { Drawing, text } from "./fig-svg.js";
 const HEIGHT = 230;
 
 const residual = (p, q) => normalise(missing(p, q)) ?? p.map(() => 0);
+
+export const OPTIONS = PAIR;
 
 /** @param {{p?: number[], q?: number[]}} options */
 export function mount(element, options) {

@@ -2,14 +2,17 @@
 
 import { CostSliders, LONGEST } from "./fig-costs.js";
 import { bestGamma, roundCost, speedup, tokensPerRound } from "./fig-math.js";
+import { COSTS } from "./fig-options.js";
 import { named, says } from "./fig-parts.js";
 import { plot } from "./fig-plot.js";
-import { curve, Drawing, line, s, text } from "./fig-svg.js";
+import { box, curve, Drawing, line, s, text } from "./fig-svg.js";
 
 const HEIGHT = 300;
 const OTHERS = [0.5, 0.7, 0.8, 0.9]; // α of the pale curves
 const TOPS = [2, 3, 4, 6, 8, 12, 20];
 const WINDOWS = Array.from({ length: LONGEST + 1 }, (_, gamma) => gamma);
+
+export const OPTIONS = COSTS;
 
 /** @param {{alpha?: number, gamma?: number, c?: number, slope?: number}} options */
 export async function mount(element, options, lesson) {
@@ -26,11 +29,11 @@ export async function mount(element, options, lesson) {
   await sliders.follow(lesson);
 }
 
-function draw({ costs, machine }, width) {
+function draw({ costs, machine, run }, width) {
   const over = (alpha) => WINDOWS.map((gamma) => speedup({ ...costs, alpha, gamma }));
   const mine = over(costs.alpha);
-  const measured = machine ? [speedup(machine)] : [];
-  const highest = Math.max(...mine, ...measured, ...over(OTHERS.at(-1)));
+  const known = [machine && speedup(machine), run?.speedup].filter(Boolean);
+  const highest = Math.max(...mine, ...known, ...over(OTHERS.at(-1)));
   const top = TOPS.find((value) => value >= 1.08 * highest) ?? TOPS.at(-1);
   const axes = plot({
     width,
@@ -48,7 +51,7 @@ function draw({ costs, machine }, width) {
   const last = (values) => points(values).at(-1);
   return {
     height: HEIGHT,
-    label: `Speed-up over γ. ${inWords({ costs, machine })}`,
+    label: `Speed-up over γ. ${inWords({ costs, machine, run })}`,
     nodes: [
       axes.nodes,
       line(axes.x(0), axes.y(1), axes.x(LONGEST), axes.y(1), "fig-one"),
@@ -59,7 +62,8 @@ function draw({ costs, machine }, width) {
       curve(points(mine), "fig-found"),
       points(mine).map(([cx, cy], gamma) => gamma > 0 && s("circle", { cx, cy, r: 3, class: "fig-dot" })),
       mark(axes, costs.gamma, speedup(costs), `${speedup(costs).toFixed(2)}×`, "fig-here"),
-      machine && mark(axes, machine.gamma, speedup(machine), "this machine", "fig-machine"),
+      machine && mark(axes, machine.gamma, speedup(machine), "predicted here", "fig-machine"),
+      run && mark(axes, Math.min(run.gamma, LONGEST), run.speedup, "measured", "fig-run"),
     ],
   };
 }
@@ -67,12 +71,18 @@ function draw({ costs, machine }, width) {
 /** A point with its name, on the side where it stays in the picture. */
 function mark(axes, gamma, value, words, kind) {
   const [x, y] = [axes.x(gamma), axes.y(value)];
-  const below = kind === "fig-machine";
-  const shape = below
-    ? s("path", { d: `M${x},${y - 9}L${x + 9},${y}L${x},${y + 9}L${x - 9},${y}Z`, class: kind })
-    : s("circle", { cx: x, cy: y, r: 8, class: kind });
+  const shape = {
+    "fig-here": () => s("circle", { cx: x, cy: y, r: 8, class: kind }),
+    "fig-machine": () => s("path", { d: `M${x},${y - 9}L${x + 9},${y}L${x},${y + 9}L${x - 9},${y}Z`, class: kind }),
+    "fig-run": () => box(x - 7, y - 7, 14, 14, kind),
+  }[kind]();
+  // The prediction's name stands beside it: what was measured is often just below.
+  if (kind === "fig-machine") {
+    const [at, anchor] = gamma > LONGEST / 2 ? [x - 14, "end"] : [x + 14, "start"];
+    return [shape, text(at, y + 5, words, { anchor, kind: "fig-value" })];
+  }
   const anchor = gamma > LONGEST - 3 ? "end" : gamma < 2 ? "start" : "middle";
-  return [shape, text(x, below ? y + 26 : y - 14, words, { anchor, kind: "fig-value" })];
+  return [shape, text(x, kind === "fig-here" ? y - 14 : y + 26, words, { anchor, kind: "fig-value" })];
 }
 
 function scale(top) {
@@ -80,7 +90,7 @@ function scale(top) {
   return Array.from({ length: Math.floor(top / step) + 1 }, (_, i) => i * step);
 }
 
-function inWords({ costs, machine }) {
+function inWords({ costs, machine, run }) {
   const tokens = tokensPerRound(costs.alpha, costs.gamma).toFixed(2);
   const gain = speedup(costs);
   const than = `${gain < 1 ? "slower" : "faster"} than the baseline`;
@@ -95,5 +105,6 @@ function inWords({ costs, machine }) {
     words.push(`This machine measured α ${alpha.toFixed(2)} and c ${c.toFixed(2)};`);
     words.push(`with its γ ${gamma} that predicts ${speedup(machine).toFixed(2)}×.`);
   }
+  if (run) words.push(`Its latest run, with γ ${run.gamma}, was measured at ${run.speedup.toFixed(2)}×.`);
   return words.join(" ");
 }

@@ -1,17 +1,19 @@
 // The figure "step" of a chapter: one round of a recorded run, or a part of it.
 
 import { h } from "./dom.js";
+import { oneOf, RECORDING, whole } from "./fig-options.js";
 import { actionsOf, SHOWS } from "./step-actions.js";
 import { Hearing } from "./step-hearing.js";
 import { StepView } from "./step-view.js";
 
+export const OPTIONS = { recording: RECORDING, round: whole(0, 99_999), show: oneOf(...Object.keys(SHOWS)) };
+
 /**
  * @param {HTMLElement} element an empty figure
- * @param {{recording: string, round?: number, show?: "draft"|"verify"|"accept"|"residual"|"all"}} options
+ * @param {{recording?: string, round?: number, show?: "draft"|"verify"|"accept"|"residual"|"all"}} options
  * @param {Lesson} lesson
  */
-export async function mount(element, { recording, round = 0, show = "all" }, lesson) {
-  if (!SHOWS[show]) throw new Error(`show is one of ${Object.keys(SHOWS).join(", ")}, not ${show}.`);
+export async function mount(element, { recording = "example", round = 0, show = "all" }, lesson) {
   const { trace } = await lesson.recording(recording);
   const view = await lesson.step(recording, round);
   const all = actionsOf(view);
@@ -23,8 +25,11 @@ export async function mount(element, { recording, round = 0, show = "all" }, les
 class StepFigure {
   constructor(element, { recording, view, rule, shown, lesson }) {
     Object.assign(this, { recording, view, rule, shown, place: 0 });
-    this.hearing = new Hearing(lesson);
-    this.picture = new StepView(this.hearing.element);
+    // All of them are there, for print; the page shows one.
+    this.actions = shown.map(() => {
+      const hearing = new Hearing(lesson);
+      return { hearing, picture: new StepView(hearing.element) };
+    });
     this.back = h("button", { type: "button", onclick: () => this.#move(-1) }, "‹ Back");
     this.on = h("button", { type: "button", onclick: () => this.#move(1) }, "Next ›");
     const many = shown.length > 1;
@@ -33,17 +38,24 @@ class StepFigure {
     element.setAttribute("role", "group");
     element.setAttribute("aria-label", "A round of a recorded run");
     element.append(
-      this.picture.element,
+      ...this.actions.map(({ picture }) => picture.element),
       h("div", { class: "toolbar" }, many && this.back, many && this.on, toStep),
     );
+    shown.forEach((_, place) => this.#show(place));
     this.#move(0);
   }
 
   #move(sign) {
     this.place = Math.max(0, Math.min(this.shown.length - 1, this.place + sign));
-    this.picture.show(this.view, this.shown[this.place], this.rule);
-    this.hearing.show(this.recording, this.view, this.picture.action);
+    this.actions.forEach(({ picture }, i) => picture.element.classList.toggle("now", i === this.place));
+    this.#show(this.place);
     this.back.disabled = this.place === 0;
     this.on.disabled = this.place === this.shown.length - 1;
+  }
+
+  #show(place) {
+    const { hearing, picture } = this.actions[place];
+    picture.show(this.view, this.shown[place], this.rule);
+    hearing.show(this.recording, this.view, picture.action);
   }
 }

@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { columns, stack } from "./fig-columns.js";
 import { distance, outcome, roundCost, tokensPerRound, tolerant } from "./fig-math.js";
+import { COSTS, number, PAIR } from "./fig-options.js";
 import { distributions } from "./fig-pair.js";
 import { named, names, percent, says, slider, table } from "./fig-parts.js";
 import { plot } from "./fig-plot.js";
@@ -13,6 +14,9 @@ const HEADROOM = 1.12;
 const STEPS = 100;
 const EXACT = "β is 0: every bar ends at p, and the result is the target's.";
 const EXAMPLE = { gamma: 6, c: 0.11, slope: 0.055 };
+
+const { gamma, c, slope } = COSTS;
+export const OPTIONS = { ...PAIR, beta: number(0, 1), gamma, c, slope };
 
 /** @param {{p?: number[], q?: number[], beta?: number, gamma?: number, c?: number, slope?: number}}
  *   options */
@@ -144,6 +148,6 @@ class Tolerance {
 
 function relaxed(more, away) {
   const [guesses, tokens] = [more, away].map((share) => (100 * share).toFixed(1));
-  const gained = `Of 100 guesses ${guesses} more stand`;
-  return `${gained}, and of 100 tokens ${tokens} come out otherwise than the target's would. Not lossless.`;
+  const gained = `Of 100 tested places in ${guesses} more the guess stands`;
+  return `${gained}, and in ${tokens} the token comes out otherwise than the target's would. Not lossless.`;
 }

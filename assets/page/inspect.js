@@ -1,5 +1,6 @@
 // What happened at one token of the grid, in words and numbers.
 
+import { compared } from "./amounts.js";
 import { h } from "./dom.js";
 import { spans } from "./captions.js";
 
@@ -7,8 +8,8 @@ const ASIDE = 48; // px between the pointer and the box: a round takes a few col
 const BELOW = 14;
 const MARGIN = 8; // px that the box keeps from the window's edges
 const VERDICTS = {
-  accepted: "accepted: the target agreed",
-  corrected: "corrected: the target chose another",
+  accepted: "accepted",
+  corrected: "corrected",
   bonus: "bonus: the target's own, after a full draft",
   plain: "the target's own; nothing was drafted",
 };
@@ -74,15 +75,16 @@ function probabilities({ p, q }) {
   return q == null ? `p ${short(p)}` : `p ${short(p)}, q ${short(q)}`;
 }
 
-/** The accept test with its numbers: the one that the rule made. */
+/** The accept test with its numbers, as far as the log has what the rule compared. */
 function test({ p, q, draw }, verdict, { rule }) {
-  if (draw == null) {
-    const same = verdict === "accepted" ? "is the draft's" : "is not the draft's";
-    return `the target's own choice ${same}: ${verdict}`;
+  if (rule === "same-seed") {
+    const said = verdict === "accepted" ? "agreed" : "chose another";
+    return `the target ${said}: ${verdict}`;
   }
-  const ratio = q > 0 ? Math.min(1, p / q) : 1;
-  if (rule !== "lossless") return `u ${short(draw)}, min(1, p/q) ${short(ratio)}: ${verdict}`;
-  return `u ${short(draw)} ${verdict === "accepted" ? "<" : "≥"} min(1, p/q) ${short(ratio)}: ${verdict}`;
+  if (rule === "block") return `u ${short(draw)}, guesses are tested together: ${verdict}`;
+  if (rule !== "lossless") return `u ${short(draw)}: ${verdict}`;
+  const [drawn, ratio] = compared(draw, q > 0 ? Math.min(1, p / q) : 1, short, 2);
+  return `u ${drawn} ${verdict === "accepted" ? "<" : "≥"} min(1, p/q) ${ratio}: ${verdict}`;
 }
 
 function roundOf(round) {
@@ -108,8 +110,8 @@ function spokenAt(run, frame) {
 }
 
 /** Two significant digits at least, without an exponent. */
-function short(value) {
-  return value !== 0 && value < 0.01 ? value.toPrecision(2) : value.toFixed(2);
+function short(value, digits = 2) {
+  return value !== 0 && value < 0.01 ? value.toPrecision(digits) : value.toFixed(digits);
 }
 
 function ms(seconds) {

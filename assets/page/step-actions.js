@@ -1,6 +1,6 @@
 // A round as actions, one after the other, and what each of them is in words. Every number is the view's.
 
-import { share } from "./amounts.js";
+import { compared, equals, share } from "./amounts.js";
 import { wordsOf } from "./step-rules.js";
 
 /** Which actions a chapter's figure goes through. */
@@ -15,10 +15,11 @@ const EMITTING = ["residual", "corrected", "bonus", "plain"];
 
 /**
  * What happens in a round, in order. row: the place in the round that it is about.
- * @param {object} view as `Lesson.step` gives it
+ * @param {object} view as `Lesson.step` gives it; first_only: nothing but its first place means anything
  * @returns {{kind: string, row: number}[]}
  */
-export function actionsOf({ draft_tokens: drafted, rows, accepted, residual }) {
+export function actionsOf({ draft_tokens: drafted, rows, accepted, residual, first_only: firstOnly }) {
+  if (firstOnly && drafted.length) return ["draft", "verify", "test"].map((kind) => ({ kind, row: 0 }));
   const rejected = accepted < drafted.length;
   return [
     ...drafted.map((_, row) => ({ kind: "draft", row })),
@@ -35,7 +36,8 @@ export function placeOf(action, actions) {
   const exact = actions.findIndex(({ kind, row }) => kind === action.kind && row === action.row);
   if (exact >= 0) return exact;
   const kinds = EMITTING.includes(action.kind) ? EMITTING : [action.kind];
-  return actions.findLastIndex(({ kind }) => kinds.includes(kind));
+  const alike = actions.findLastIndex(({ kind }) => kinds.includes(kind));
+  return alike < 0 ? actions.length - 1 : alike;
 }
 
 /** The state of each place of the round once an action is done; the last is what comes free. */
@@ -45,10 +47,11 @@ export function statesAt(view, actions, index, rule) {
   const last = view.rows.length - 1;
   const judged = (row) => has("test", wordsOf(rule).together ? last : row);
   const states = view.draft_tokens.map((_, row) => {
+    if (!has("draft", row)) return "open";
     if (has("corrected", row)) return "corrected";
     if (row < view.accepted && judged(row)) return "accepted";
     if (row >= view.accepted && judged(view.accepted)) return row === view.accepted ? "rejected" : "discarded";
-    return has("draft", row) ? "drafted" : "open";
+    return "drafted";
   });
   const free = done.find(({ kind }) => kind === "bonus" || kind === "plain");
   return [...states, free?.kind ?? "open"];
@@ -69,20 +72,20 @@ const WORDS = {
       "model gives each entry of the codebook a probability q and draws one: " +
       `q of ${view.draft_tokens[row]} is ${share(view.q[row][view.draft_tokens[row]])}.`,
   ],
-  verify: ({ draft_tokens: { length } }) =>
+  verify: ({ draft_tokens: { length } }, _row, rule) =>
     length
       ? [
           `The target looks at ${length === 1 ? "the guess" : `all ${length} guesses`} in one pass.`,
           "The large model gives its own probabilities p for every guessed place, and for one place " +
-            "more. What p and q share is in full colour: that part of the guesses stands.",
+            `more. ${shared(rule)}`,
         ]
       : ["The target makes one pass.", "Nothing was drafted: it gives p for the next place alone."],
   test: (view, row, rule) =>
     wordsOf(rule).together
-      ? [`Guesses 1 to ${row + 1}: ${passes(view.rows[row]) ? "passed" : "not passed"}.`, together(view, row)]
+      ? [`${upTo(row)}: ${passes(view.rows[row]) ? "passed" : "not passed"}.`, together(view, row)]
       : [
           `Token ${view.rows[row].token} is ${view.rows[row].accepted ? "accepted" : "rejected"}.`,
-          `${test(view.rows[row], rule)}${view.rows[row].accepted ? "" : fate(view, row)}`,
+          `${test(view.rows[row], rule)}${view.rows[row].accepted || view.first_only ? "" : fate(view, row)}`,
         ],
   residual: (view, row, rule) => {
     const { headline, reason, so } = wordsOf(rule);
@@ -114,14 +117,26 @@ const WORDS = {
   ],
 };
 
-/** A rule either compares with what the target would have said itself, or draws a number. */
-function test({ token, accept, draw, accepted, own }, rule) {
+function shared(rule) {
+  if (wordsOf(rule).overlap === "α") return "What p and q share is in full colour: that part of the guesses stands.";
+  return "What p and q share, Σ min(p, q), is in full colour.";
+}
+
+/** A rule compares with what the target would have said itself, or with a threshold, or draws a number. */
+function test({ token, p, accept, draw, accepted, own }, rule) {
   if (own != null) {
     const drawn = `With this place's random numbers the target draws ${own} itself`;
     return accepted ? `${drawn}: the same.` : `${drawn}, not ${token}.`;
   }
-  const chance = `It is accepted with probability ${wordsOf(rule).chance} = ${share(accept)}.`;
-  return `${chance} The number drawn is ${share(draw)}: ${draw < accept ? "below" : "not below"} that.`;
+  const { chance, threshold } = wordsOf(rule);
+  if (threshold) return `Its p ${equals(share(p))} is ${accepted ? "above" : "not above"} the threshold ${threshold}.`;
+  const [limit, drawn] = compared(accept, draw);
+  const tested = `It is accepted with probability ${chance} ${equals(limit)}.`;
+  return `${tested} The number drawn is ${drawn}: ${draw < accept ? "below" : "not below"} that.`;
+}
+
+function upTo(row) {
+  return row ? `Guesses 1 to ${row + 1}` : "Guess 1";
 }
 
 function passes({ draw, accept }) {
@@ -131,9 +146,11 @@ function passes({ draw, accept }) {
 /** Of a rule that tests all guesses before any is accepted. */
 function together({ rows, accepted }, row) {
   const { draw, accept } = rows[row];
-  const tested = `They pass with probability ${share(accept)}; the number drawn is ${share(draw)}.`;
+  const [limit, drawn] = compared(accept, draw);
+  const tested = `${row ? "They pass" : "It passes"} with probability ${limit}; the number drawn is ${drawn}.`;
   if (row < rows.length - 1) return `${tested} The last test that is passed decides how many stand.`;
-  return `${tested} So ${accepted === 0 ? "none stands" : `the first ${accepted} stand`}.`;
+  const stand = ["none stands", "the first stands"][accepted] ?? `the first ${accepted} stand`;
+  return `${tested} So ${stand}.`;
 }
 
 function fate({ draft_tokens: { length } }, row) {

@@ -1,6 +1,6 @@
 // Parts of the picture of a round: its tokens, the key, the line of the test, the cache.
 
-import { share } from "./amounts.js";
+import { compared, equals, share } from "./amounts.js";
 import { h } from "./dom.js";
 import { wordsOf } from "./step-rules.js";
 
@@ -16,7 +16,6 @@ const SIGNS = {
   plain: "■",
 };
 const NAMES = { q: "q: the draft", p: "p: the target", residual: "what is drawn from" };
-
 
 /** A button per place of the round, which looks at it. */
 export function chips(view, states, looked, look) {
@@ -42,10 +41,12 @@ export function chips(view, states, looked, look) {
  * @param {string[]} names of the distributions
  * @param {"common"|"excess"|undefined} shade what is in full colour
  * @param {number|undefined} overlap what p and q share, where the view has it
+ * @param {string} rule that decided
  */
-export function key(names, shade, overlap) {
-  const alpha = overlap == null ? "α" : `α = ${share(overlap)}`;
-  const shades = { common: `full colour: what both share, ${alpha}`, excess: "full colour: what p has above q" };
+export function key(names, shade, overlap, rule) {
+  const name = wordsOf(rule).overlap;
+  const common = overlap == null ? name : `${name} ${equals(share(overlap))}`;
+  const shades = { common: `full colour: what both share, ${common}`, excess: "full colour: what p has above q" };
   return [
     ...names.map((name) => h("span", {}, h("i", { class: `swatch ${name}` }), NAMES[name])),
     shade && h("span", { class: "shade" }, shades[shade]),
@@ -54,9 +55,12 @@ export function key(names, shade, overlap) {
 
 /** From 0 to 1: what is accepted, and where the drawn number fell. */
 export function acceptLine({ token, accept, draw, own }, rule) {
-  const passed = draw < accept;
   if (own != null) return [h("p", { class: "own" }, `the target's own: ${own}`, h("b", {}, own === token ? " = " : " ≠ "), `the guess: ${token}`)];
-  const label = `Passed below ${share(accept)}; drawn ${share(draw)}: ${passed ? "passed" : "not passed"}`;
+  const { chance, threshold } = wordsOf(rule);
+  if (threshold) return []; // no number decides
+  const passed = draw < accept;
+  const [limit, drawn] = compared(accept, draw);
+  const label = `Passed below ${limit}; drawn ${drawn}: ${passed ? "passed" : "not passed"}`;
   return [
     h(
       "div",
@@ -66,8 +70,8 @@ export function acceptLine({ token, accept, draw, own }, rule) {
         "span",
         { class: "track" },
         h("span", { class: "fill", style: `width: ${100 * accept}%` }),
-        pointer("limit", accept, `${wordsOf(rule).chance} = ${share(accept)}`),
-        pointer("needle", draw, `drawn ${share(draw)}`),
+        pointer("limit", accept, `${chance} ${equals(limit)}`),
+        pointer("needle", draw, `drawn ${drawn}`),
       ),
       h("span", { class: "end" }, "1"),
     ),

@@ -49,7 +49,7 @@ export class StepView {
     const residual = here && ["residual", "corrected"].includes(action.kind) && view.residual;
     const shade = Object.keys(shown).length < 2 ? undefined : residual && wordsOf(this.rule).excess ? "excess" : "common";
     const order = largestFirst(...Object.values(shown));
-    this.key.replaceChildren(...key([...Object.keys(shown), residual && "residual"].filter(Boolean), shade, view.rows[row]?.overlap));
+    this.key.replaceChildren(...key([...Object.keys(shown), residual && "residual"].filter(Boolean), shade, view.rows[row]?.overlap, this.rule));
     this.bars.element.hidden = action.kind === "rollback" && here;
     this.key.hidden = this.bars.element.hidden;
     const marks = this.#marks(row, Object.keys(shown));

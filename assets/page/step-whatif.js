@@ -1,16 +1,20 @@
 // What if: other settings for a recorded round, recomputed by the server from the recorded logits.
 
 import { h } from "./dom.js";
+import { wordsOf } from "./step-rules.js";
 import { button, slider } from "./toolbar.js";
 
+const HOTTEST = 2; // that there is usually reason to try
 const AS_IT_WAS = "All is as it was recorded. Change something, and this round is decided anew.";
+const OTHER_GUESSES =
+  "The draft would have drawn from this other q, too, and guessed other tokens: the recorded ones are tested.";
 
 export class WhatIf {
   /** @param {function(): void} changed called when other settings are wanted */
   constructor(changed) {
     this.changed = changed;
     this.settings = {}; // those that differ from the run's
-    this.temperature = this.#slider("temperature", "Temperature", 2, 0);
+    this.temperature = this.#slider("temperature", "Temperature", HOTTEST, 0);
     this.topP = this.#slider("top_p", "Top-p", 1, 0.05);
     this.rules = h("select", { "aria-label": "Rule", onchange: () => this.#choose(this.rules.value) });
     this.tolerance = this.#slider("tolerance", "Tolerance", 1, 0);
@@ -38,6 +42,7 @@ export class WhatIf {
   begin(trace, rules) {
     const { temperature, top_p, rule, tolerance } = trace;
     this.recorded = { temperature, top_p, rule, tolerance };
+    this.temperature.input.max = Math.max(HOTTEST, temperature);
     this.known = new Map(rules.map((each) => [each.name, each]));
     const titles = rules.map(({ name, title, lossless }) =>
       h("option", { value: name }, lossless ? title : `${title} (not lossless)`));
@@ -56,11 +61,16 @@ export class WhatIf {
     return this.settings.rule ?? this.recorded.rule;
   }
 
+  /** Whether the rule draws guesses in another way than those of the run were drawn. */
+  get drawsOtherwise() {
+    return wordsOf(this.rule).draws !== wordsOf(this.recorded.rule).draws;
+  }
+
   /** Say what it means that a view has these settings. */
-  explain({ is_recorded: recorded, same_draft: same }) {
+  explain({ is_recorded: recorded, same_draft: same, draft_tokens: drafted, drafted_as: instead }) {
     const parts = [
       "Decided anew from the recorded logits.",
-      same ? "" : "The draft would have guessed other tokens: the recorded ones are tested.",
+      this.drawsOtherwise && drafted.length ? drawnOtherwise(drafted[0], instead[0]) : same ? "" : OTHER_GUESSES,
       this.known.get(this.rule).lossless ? "" : "This rule is not lossless.",
     ];
     this.note.textContent = recorded ? AS_IT_WAS : parts.filter(Boolean).join(" ");
@@ -80,10 +90,15 @@ export class WhatIf {
   }
 
   #set(name, value) {
-    if (value === this.recorded[name]) delete this.settings[name];
+    if (value === this.#recordedValue(name)) delete this.settings[name];
     else this.settings[name] = value;
     this.#show();
     this.changed();
+  }
+
+  // The run's tolerance is another number where the rule is another.
+  #recordedValue(name) {
+    return name === "tolerance" && this.rule !== this.recorded.rule ? null : this.recorded[name];
   }
 
   #show() {
@@ -101,11 +116,18 @@ export class WhatIf {
     const tolerance = this.known.get(this.rule).tolerance;
     this.tolerant.hidden = !tolerance;
     if (!tolerance) return;
-    const { letter, value: usual, least, most } = tolerance;
-    const recorded = this.rule === this.recorded.rule ? this.recorded.tolerance : null;
-    const value = this.settings.tolerance ?? recorded ?? usual;
-    Object.assign(this.tolerance.input, { min: least, max: most, step: (most - least) / 100, value });
+    const { letter, value: usual, least, most, step } = tolerance;
+    const value = this.settings.tolerance ?? this.#recordedValue("tolerance") ?? usual;
+    Object.assign(this.tolerance.input, { min: least, max: most, step, value });
     this.letter.textContent = `Tolerance, ${letter}`;
-    this.tolerance.output.textContent = value.toFixed(2);
+    this.tolerance.output.textContent = Number.isInteger(step) ? value : value.toFixed(2);
   }
+}
+
+function drawnOtherwise(recorded, instead) {
+  return (
+    "This rule draws its guesses in another way than the run did: whether the recorded ones stand says nothing " +
+    "of how often this rule accepts. So only the first place is shown. There it would have guessed " +
+    `${instead === recorded ? `${recorded}, too` : `${instead}, not ${recorded}`}.`
+  );
 }

@@ -116,8 +116,8 @@ export class StepMode {
     try {
       const view = await this.lesson.step(this.id, this.round, this.whatIf.settings);
       if (asked !== this.asked) return;
-      this.view = view;
-      this.actions = actionsOf(view);
+      this.view = { ...view, first_only: this.whatIf.drawsOtherwise };
+      this.actions = actionsOf(this.view);
       if (where === "first") this.action = 0;
       else if (where === "last") this.action = this.actions.length - 1;
       else this.action = placeOf(before, this.actions);

@@ -11,10 +11,13 @@ MACHINE = {
     "v": [1.0, 1.1, 1.3, 1.4, 1.7],
     "gamma": 4,
     "tokens_per_s": 150.0,
+    "measured": None,
 }
 
 MOUNT = """async ({ name, options, recordings, machine, sound }) => {
-  const { mount } = await import(`./page/figure-${name}.js`);
+  const [{ mount, OPTIONS }, { check }] = await Promise.all(
+    [`figure-${name}`, "fig-options"].map((module) => import(`./page/${module}.js`)));
+  check(options, OPTIONS);
   const element = document.createElement("figure");
   element.className = `figure ${name}`;
   document.body.replaceChildren(element);
@@ -23,7 +26,7 @@ MOUNT = """async ({ name, options, recordings, machine, sound }) => {
       if (!(id in recordings)) throw new Error(`no recording ${id}`);
       return recordings[id];
     },
-    machine: async () => machine,
+    machine: async () => machine && { ...(window.machine = machine) },
     sound: () => new URL(`data:audio/wav;base64,${sound}`),
   });
 }"""

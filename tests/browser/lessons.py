@@ -95,6 +95,8 @@ def share(value: float) -> str:
     """A probability as the page must write it."""
     if value in (0, 1):
         return f"{value:.0f}"
+    if value > 0.9999:
+        return "> 0.9999"
     if value >= 0.1:
-        return f"{value:.3f}"
+        return f"{value:.{4 if value >= 0.9995 else 3}f}"
     return str(float(f"{value:.3g}")) if value >= 0.0001 else "< 0.0001"

@@ -59,6 +59,8 @@ ALL = {
     "pays": {},
     "tolerance": {"p": P, "q": Q},
 }
+PAIRS = ("accept", "residual", "proof", "tolerance")
+COSTS = ("speedup", "pays", "tolerance")
 UNNAMED = """() => [...document.querySelectorAll("button, input, svg, fieldset")].filter(
   (element) =>
   !(element.ariaLabel || element.textContent.trim() || element.closest("label")?.textContent.trim())
@@ -161,6 +163,38 @@ def test_a_sound_that_is_missing_is_said(blank):
 def test_a_recording_that_is_missing_is_said(blank, name):
     with pytest.raises(Exception, match="no recording"):
         mount(blank, name)
+
+
+WRONG = [
+    *[(name, {"colour": "red"}, "no option “colour”, only ") for name in [*ALL, "step"]],
+    *[(name, {"p": 0.5}, "p must be a list of numbers") for name in PAIRS],
+    *[(name, {"q": ["1"]}, "q must be a list of numbers") for name in PAIRS],
+    *[(name, {"gamma": 2.5}, "gamma must be a whole number from 1 to 16") for name in COSTS],
+    *[(name, {"slope": "0.1"}, "slope must be a number from 0 to 1") for name in COSTS],
+    ("accept", {"seed": -1}, "seed must be a whole number from 0"),
+    ("proof", {"runs": 1}, "runs must be a whole number from 100 to"),
+    ("tolerance", {"beta": 2}, "beta must be a number from 0 to 1"),
+    ("passes", {"tokens": 0}, "tokens must be a whole number from 1"),
+    ("passes", {"show": "all"}, "show must be one of baseline, both"),
+    ("step", {"show": "everything"}, "show must be one of draft, verify"),
+    ("step", {"round": -1}, "round must be a whole number from 0"),
+    *[(name, {"recording": 5}, "name of a recording") for name in ("passes", "codebooks", "step")],
+]
+
+
+@pytest.mark.parametrize(("name", "options", "words"), WRONG)
+def test_an_option_that_cannot_be_is_said(blank, name, options, words):
+    with pytest.raises(Exception, match=words):
+        mount(blank, name, options, RUNS)
+
+
+def test_codebooks_of_another_recording_say_whose_sound_it_is(blank):
+    mount(blank, "codebooks", {}, RUNS)
+    assert "not of this sentence" not in said(blank)
+    mount(blank, "codebooks", {"recording": "mine"}, {"mine": DRAFTED})
+    assert "The sound is not of this sentence, but of the recording “example”." in said(blank)
+    blank.get_by_role("radio", name="2", exact=True).check()
+    assert "not of this sentence" in said(blank)
 
 
 @pytest.mark.parametrize(("name", "options"), ALL.items())

@@ -67,6 +67,18 @@ def test_the_guide_tells_of_every_figure():
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_the_guide_tells_of_every_option(blank, name):
+    guide = (LESSONS / "README.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| (.*) \|$", guide, re.MULTILINE))
+    told = rows["speedup"] if rows[name] == "the same" else rows[name]
+    options = blank.evaluate(
+        "async (name) => Object.keys((await import(`./page/figure-${name}.js`)).OPTIONS)", name
+    )
+    assert set(re.findall(r"`(\w+)`", told)) == set(options)
+
+
+@pytest.mark.browser
 def test_every_chapter_opens_on_the_page(page):
     """With the figures that come with it, and nothing that cannot be shown."""
     page.get_by_role("tab", name="Learn").dispatch_event("click")

@@ -151,6 +151,20 @@ def test_dice_are_even_and_repeat(blank):
     assert abs(np.corrcoef(first[:-1], first[1:])[0, 1]) < 0.03
 
 
+def test_seeds_that_follow_one_another_are_strangers(blank):
+    shares = """async ([seed, count, bins]) => {
+      const random = (await import("./page/fig-dice.js")).dice(seed);
+      const counts = Array(bins).fill(0);
+      for (let i = 0; i < count; i += 1) counts[Math.floor(bins * random())] += 1;
+      return counts.map((each) => each / count);
+    }"""
+    bins, count = 10, 1000
+    found = np.array([blank.evaluate(shares, [seed, count, bins]) for seed in range(40)])
+    away = np.abs(found[1:] - found[:-1]).sum(1).mean() / 2
+    chance = call(blank, "fig-math", "chanceDistance", [1 / bins] * bins, count)
+    assert away == pytest.approx(2**0.5 * chance, rel=0.15)  # two histograms differ by chance
+
+
 def test_no_symbol_of_probability_zero_is_drawn(blank):
     for probabilities, u, symbol in (
         ([0, 1, 0], 0, 1),

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.browser
 
 SYMBOLS = {"p": P, "q": Q}
 ALPHA = 0.7  # of P and Q
+WRONG = ("Wrong: redraw from p", "Wrong: only if p ≥ q", "Wrong: accept always")
 ARROWS = """() => {
   window.heard = [];
   document.addEventListener("keydown", ({ key }) => heard.push(key));
@@ -138,8 +139,27 @@ def test_the_proof_settles_on_p_under_the_right_rule_only(blank, rule, out):
     assert away == pytest.approx(np.abs(counted - P).sum() / 2, abs=2e-4)
 
 
+@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("rule", WRONG)
+def test_no_wrong_rule_is_called_right_after_a_few_tokens(blank, rule, seed):
+    mount(blank, "proof", {**SYMBOLS, "runs": 100, "seed": seed})
+    blank.get_by_role("radio", name=rule).check()
+    blank.get_by_role("button", name="Run it 100 times").click()
+    blank.wait_for_function("document.querySelector('.fig-says').textContent.startsWith('After')")
+    assert "settles on p" not in said(blank)
+    assert ("too few tokens to tell" in said(blank)) != ("settles elsewhere" in said(blank))
+
+
+def test_a_rule_that_is_wrong_elsewhere_may_settle_on_p(blank):
+    mount(blank, "proof", {"p": P, "q": P, "runs": 100})
+    blank.get_by_role("radio", name="Wrong: accept always").check()
+    blank.get_by_role("button", name="Run it 100 times").click()
+    blank.wait_for_function("document.querySelector('.fig-says').textContent.startsWith('After')")
+    assert "it settles on p" in said(blank)
+
+
 def test_the_experiment_can_be_paused_and_another_rule_forgets_it(blank):
-    mount(blank, "proof", {**SYMBOLS, "runs": 10**9})
+    mount(blank, "proof", {**SYMBOLS, "runs": 10**6})
     blank.get_by_role("button", name="Run it").focus()
     blank.keyboard.press("Enter")
     counting = "document.querySelectorAll('.fig-title')[1].textContent.startsWith('Counted in')"
@@ -169,6 +189,7 @@ def test_what_a_tolerance_gains_and_costs(blank, beta):
     away = percents([found["distance from the target"]])
     assert away == pytest.approx([rate - ALPHA], abs=6e-4)
     assert ("Not lossless" in said(blank)) == (beta > 0)
+    assert ("Of 100 tested places" in said(blank)) == (beta > 0)
 
 
 def test_the_speed_up_of_the_sliders_and_of_this_machine(blank):
@@ -181,7 +202,30 @@ def test_the_speed_up_of_the_sliders_and_of_this_machine(blank):
     expected = sum(0.8**i for i in range(5)) / (4 * 0.2 + 1.7)
     assert said(blank).count(f"{expected:.2f}×") >= 2  # by the sliders, and as the machine's
     assert "γ 4" in said(blank)
-    assert blank.locator(".fig-machine").count() == 1
+    assert (blank.locator(".fig-machine").count(), blank.locator(".fig-run").count()) == (1, 0)
+
+
+def test_what_a_run_measured_stands_beside_what_was_predicted(blank):
+    measured = {"gamma": 3, "speedup": 1.37}
+    mount(blank, "speedup", machine={**MACHINE, "measured": measured})
+    assert "Its latest run, with γ 3, was measured at 1.37×." in said(blank)
+    assert "that predicts" in said(blank)
+    assert (blank.locator(".fig-machine").count(), blank.locator(".fig-run").count()) == (1, 1)
+    # where no γ pays, there is none to predict with
+    mount(blank, "speedup", machine={**MACHINE, "gamma": 0, "measured": measured})
+    assert "1.37×" in said(blank)
+    assert (blank.locator(".fig-machine").count(), blank.locator(".fig-run").count()) == (0, 1)
+    assert blank.get_by_role("button", name="This machine's numbers").is_disabled()
+
+
+def test_what_is_measured_later_is_there_when_the_figure_is_seen_again(blank):
+    mount(blank, "speedup", machine=MACHINE)
+    assert blank.locator(".fig-run").count() == 0
+    blank.evaluate("machine.measured = { gamma: 4, speedup: 1.5 }")
+    blank.evaluate("document.querySelector('figure').hidden = true")
+    blank.wait_for_timeout(100)
+    blank.evaluate("document.querySelector('figure').hidden = false")
+    blank.locator(".fig-run").wait_for(state="attached")
 
 
 def test_a_machine_that_has_measured_nothing_has_no_point(blank):
@@ -209,5 +253,5 @@ def test_what_is_no_pair_of_distributions_is_refused_in_words(blank, name, optio
 
 
 def test_a_cost_out_of_range_is_refused_in_words(blank):
-    with pytest.raises(Exception, match=r"c must be from 0 to 1\.2"):
+    with pytest.raises(Exception, match=r"c must be a number from 0 to 1\.2"):
         mount(blank, "pays", {"c": 3})

@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.verify import RULES
 from tests.browser.drawing import EVERY_KIND, prepared, round_, sentence, started
 
 pytestmark = pytest.mark.browser
@@ -48,6 +49,7 @@ class TestDescription:
         assert told["token"].startswith("11, accepted")
         assert told["target, draft"] == "p 0.40, q 0.50"
         assert told["test"] == "u 0.25 < min(1, p/q) 0.80: accepted"
+        assert "agreed" not in told["token"]
         assert told["round"] == "0: accepted 2 of 2; 2.0 ms draft + 6.0 ms verify"
         assert "draft said" not in told
 
@@ -65,10 +67,28 @@ class TestDescription:
         assert tell(2, 0)["round"] == "2: 6.0 ms verify"
         assert tell(5, 1)["token"].startswith("pending")
 
-    def test_a_rule_that_draws_no_number(self, tell):
-        lines = [started(rule="same-seed"), sentence(6), {**round_(0, [1, 2], 1, 3), "draws": []}]
-        assert tell(0, 0, lines)["test"] == "the target's own choice is the draft's: accepted"
-        assert tell(0, 1, lines)["test"] == "the target's own choice is not the draft's: rejected"
+    @pytest.mark.parametrize("rule", RULES)
+    def test_only_what_the_rule_compared(self, tell, rule):
+        round_1 = round_(0, [1, 2], 1, 3)
+        if rule == "same-seed":
+            round_1["draws"] = []
+        lines = [started(rule=rule), sentence(6), round_1]
+        together = "guesses are tested together"
+        wanted = {
+            "lossless": (
+                "u 0.25 < min(1, p/q) 0.80: accepted",
+                "u 0.90 ≥ min(1, p/q) 0.80: rejected",
+            ),
+            "block": (f"u 0.25, {together}: accepted", f"u 0.90, {together}: rejected"),
+            "same-seed": ("the target agreed: accepted", "the target chose another: rejected"),
+        }.get(rule, ("u 0.25: accepted", "u 0.90: rejected"))
+        assert (tell(0, 0, lines)["test"], tell(0, 1, lines)["test"]) == wanted
+
+    def test_numbers_that_differ_look_different(self, tell):
+        close = {**round_(0, [1, 2], 2, 3), "draws": [0.799, 0.7999]}
+        lines = [started(), sentence(6), close]
+        assert tell(0, 0, lines)["test"] == "u 0.799 < min(1, p/q) 0.800: accepted"
+        assert tell(0, 1, lines)["test"] == "u 0.7999 < min(1, p/q) 0.8000: accepted"
 
     def test_word_and_phoneme(self, tell):
         assert (tell(1, 0)["word"], tell(1, 0)["phoneme"]) == ("hello", "a")

@@ -72,12 +72,12 @@ def test_a_chapter_is_its_file_without_raw_html(page):
 
 def test_figures_of_a_step_show_their_part_and_lead_to_step_mode(page):
     first, second = page.locator(".learn .chapter.current figure.step").all()
-    assert "guesses token" in first.locator(".headline").inner_text()
+    assert "guesses token" in first.locator(".headline:visible").inner_text()
     first.get_by_role("button", name="Next").click()
     first.get_by_role("button", name="Next").click()
     assert first.get_by_role("button", name="Next").is_disabled()  # γ is 3
-    assert "Guess 3 of 3" in first.locator(".reason").inner_text()
-    assert "Guess 1 of 3" in second.locator(".reason").inner_text()
+    assert "Guess 3 of 3" in first.locator(".reason:visible").inner_text()
+    assert "Guess 1 of 3" in second.locator(".reason:visible").inner_text()
     first.get_by_role("button", name="Open in step mode").click()
     page.wait_for_selector(".steps.current .chip")
     assert page.inner_text(".steps .where") == page.evaluate(
@@ -90,7 +90,7 @@ def test_what_a_figure_lacks_is_said_in_its_place(page):
     faults = page.locator(".learn .chapter.current .fault")
     faults.nth(1).wait_for()
     wrong, lost = (fault.inner_text() for fault in faults.all())
-    assert "show is one of draft, verify, accept, residual, all, not everything." in wrong
+    assert "show must be one of draft, verify, accept, residual, all." in wrong
     assert "There is no such recording" in lost
 
 
@@ -161,6 +161,11 @@ def test_all_chapters_are_printed_on_white_paper(browser, url):
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator(".learn .chapter:visible").count() == 2
+    drafts, whole = page.locator(".learn figure.step").all()[:2]
+    told = drafts.locator(".reason:visible").all_inner_texts()
+    assert [text.split(",")[0] for text in told] == [f"Guess {n} of 3" for n in (1, 2, 3)]
+    kinds = whole.locator(".step:visible").evaluate_all("(all) => all.map((e) => e.dataset.kind)")
+    assert (kinds.count("draft"), kinds.count("verify"), kinds.count("rollback")) == (3, 1, 1)
     for hidden in ("#ask", "#heading", ".learn .toolbar", ".learn nav", ".steps"):
         assert page.locator(f"{hidden}:visible").count() == 0
     assert not page.evaluate("document.body.classList.contains('dark')")

@@ -9,6 +9,7 @@ import pytest
 from app.page import build_page
 from app.studio import Studio
 from core.ideas import was_rejected
+from core.verify import RULES
 from tests.browser.conftest import served
 from tests.browser.lessons import (
     STEPS,
@@ -244,7 +245,6 @@ def test_top_p_and_rule_can_be_tried(page, recording):
     page.select_option(".whatif select", "same-seed")
     page.wait_for_function(f"{STEPS}.view.rows[0]?.own != null")
     assert "the target draws" in page.inner_text(".steps .reason")
-    assert "The draft would have guessed other tokens" in page.inner_text(".whatif .note")
     page.select_option(".whatif select", "ssd")
     settled(page, "Decided anew")
     page.wait_for_function(f"{STEPS}.view.rows[0].accept != null")
@@ -255,6 +255,93 @@ def test_top_p_and_rule_can_be_tried(page, recording):
     wanted = min(1, min(1, p[0, token] / q[0, token]) + 0.1)
     page.wait_for_function(f"Math.abs({STEPS}.view.rows[0].accept - {wanted}) < 1e-5")
     assert share(wanted) in page.inner_text(".steps .reason")
+
+
+def test_guesses_that_were_drawn_otherwise_say_nothing_of_a_rule(page, recording):
+    go_to(page, 1)
+    page.select_option(".whatif select", "same-seed")
+    settled(page, "Decided anew")
+    note = page.inner_text(".whatif .note")
+    assert "whether the recorded ones stand says nothing of how often this rule accepts" in note
+    recorded, instead = page.evaluate(
+        f"[{STEPS}.view.draft_tokens[0], {STEPS}.view.drafted_as[0]]"
+    )
+    would = f"{recorded}, too." if instead == recorded else f"{instead}, not {recorded}."
+    assert f"There it would have guessed {would}" in note
+    assert actions(page) == [("draft", 0), ("verify", 0), ("test", 0)]
+    page.select_option(".whatif select", "block")  # draws as the run did
+    page.wait_for_function(f"{STEPS}.view.rows[0]?.own === null")
+    assert "says nothing" not in page.inner_text(".whatif .note")
+    assert len(actions(page)) > 3
+
+
+def test_another_temperature_would_have_been_drafted_from_another_q(page, recording):
+    noted = set()
+    for n in range(4):
+        go_to(page, n)
+        change(page, "temperature", 1.5)
+        page.wait_for_function(f"!{STEPS}.waiting && !{STEPS}.view.is_recorded")
+        same = page.evaluate(f"{STEPS}.view.same_draft")
+        note = page.inner_text(".whatif .note")
+        assert ("would have drawn from this other q, too" in note) != same
+        noted.add(same)
+    assert False in noted
+
+
+TOLERANT = [(rule.name, rule.tolerance) for rule in RULES.values() if rule.tolerance]
+
+
+@pytest.mark.parametrize(("rule", "tolerance"), TOLERANT, ids=[name for name, _ in TOLERANT])
+def test_every_tolerance_goes_in_its_own_steps(page, rule, tolerance):
+    page.select_option(".whatif select", rule)
+    slider = page.locator(".whatif .tolerance")
+    step, least, most = (float(slider.get_attribute(name)) for name in ("step", "min", "max"))
+    assert (step, least, most) == (tolerance.step, tolerance.least, tolerance.most)
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    wanted = tolerance.value - tolerance.step
+    assert page.evaluate(f"{STEPS}.whatIf.settings.tolerance") == pytest.approx(wanted)
+    shown = page.inner_text(".whatif label:has(.tolerance) output")
+    assert shown == (f"{wanted:.0f}" if float(step).is_integer() else f"{wanted:.2f}")
+
+
+WHAT_IF = """async ({ trace, rules }) => {
+  const { WhatIf } = await import("./page/step-whatif.js");
+  window.whatIf = new WhatIf(() => {});
+  document.body.replaceChildren(whatIf.element);
+  whatIf.begin(trace, rules);
+}"""
+BETA = {"letter": "β", "value": 0.2, "least": 0, "most": 1, "step": 0.05}
+EPSILON = {"letter": "ε", "value": 0.1, "least": 0, "most": 1, "step": 0.05}
+
+
+def what_if(page, **recorded):
+    trace = {"temperature": 0.8, "top_p": 1, "rule": "ssd", "tolerance": 0.5, **recorded}
+    rules = [
+        {"name": name, "title": name, "lossless": False, "tolerance": tolerance}
+        for name, tolerance in (("ssd", BETA), ("typical", EPSILON))
+    ]
+    page.evaluate(WHAT_IF, {"trace": trace, "rules": rules})
+
+
+def test_the_tolerance_of_the_run_is_another_rules_number(blank):
+    what_if(blank)
+    blank.select_option("select", "typical")
+    change(blank, "tolerance", 0.5)  # the run's, but of ssd
+    assert blank.evaluate("whatIf.settings") == {"rule": "typical", "tolerance": 0.5}
+    assert blank.inner_text("label:has(.tolerance) output") == "0.50"
+    blank.select_option("select", "ssd")
+    assert blank.evaluate("whatIf.settings") == {}
+    change(blank, "tolerance", 0.4)
+    change(blank, "tolerance", 0.5)
+    assert blank.evaluate("whatIf.settings") == {}
+
+
+@pytest.mark.parametrize("temperature", [0, 0.8, 2, 3.5, 5])
+def test_the_slider_stands_where_its_label_says(blank, temperature):
+    what_if(blank, temperature=temperature)
+    assert float(blank.input_value(".temperature")) == temperature
+    assert blank.inner_text("label:has(.temperature) output") == f"{temperature:.2f}"
 
 
 @pytest.mark.parametrize("rule", ["block", "vadusa", "typical"])
