@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from statistics import median
 
 
@@ -19,9 +20,9 @@ class Costs:
 
     @classmethod
     def typical(cls, samples: Iterable["Costs"]) -> "Costs":
-        """Medians."""
+        """Medians. A wider pass never counts as cheaper: that is noise, which would choose γ."""
         c, v = zip(*((sample.c, sample.v) for sample in samples), strict=True)
-        return cls(median(c), tuple(median(ratios) for ratios in zip(*v, strict=True)))
+        return cls(median(c), tuple(accumulate(map(median, zip(*v, strict=True)), max)))
 
     def of_round(self, gamma: int) -> float:
         """A round that drafts gamma tokens, and verifies them."""

@@ -32,8 +32,8 @@ class Round:
     position: of the round's first token, in its sentence. draft_probs and target_probs: q and
     p of each drafted token. next_token: corrected after a rejection, bonus after none, with
     next_prob under the target. draws: the uniform numbers of the accept tests: one per tested
-    token, under block verification one per drafted token, none under rules that compare. at_s: seconds from the request to the
-    round's end.
+    token, under block verification one per drafted token, none under rules that compare.
+    at_s: seconds from the request to the round's end.
     """
 
     __pydantic_config__: ClassVar = STRICT

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 
 import pytest
 import torch
 
+from core import costs as costs_module
 from core.bench import measure_pairs
 from core.costs import (
     LONGEST,
@@ -153,6 +155,30 @@ def test_drafters_are_timed_beside_the_same_passes():
     assert max(target.passes) == 5
     last = len(tokens) - 4 - 1
     assert (target.length, target.tokens) == (last, tokens[: last - 1])
+
+
+@pytest.mark.parametrize("which", [1, 2, 3])
+def test_a_pass_that_was_held_up_is_not_what_passes_take(monkeypatch, timed_engine, which: int):
+    """Whatever else a computer does now and then must not decide γ."""
+    engine, settings = timed_engine(target=(0, 1), draft=(0, 10)), Settings(gamma=2)
+    trace = engine.trace("hello there my friend", settings)
+    undisturbed = measure_costs(engine, settings, trace)
+    clock, looks, lost = costs_module.perf_counter, count(), []
+
+    def late() -> float:
+        """One timing of each series ends late; before the first of them all is warmed up."""
+        if next(looks) % (2 + 2 * costs_module.TIMES) == 2 * which + 1:
+            lost.append(1000.0)
+        return clock() + sum(lost)
+
+    monkeypatch.setattr(costs_module, "perf_counter", late)
+    assert measure_costs(engine, settings, trace) == undisturbed
+    assert len(lost) > PLACES
+
+
+def test_a_wider_pass_is_never_cheaper():
+    noisy = (1.0, 0.95, 1.02, 1.46, 1.1, 1.2)
+    assert Costs.typical([Costs(0.1, noisy)]).v == (1.0, 1.0, 1.02, 1.46, 1.46, 1.46)
 
 
 def test_typical_costs_are_medians():
