@@ -98,7 +98,7 @@ def _lay_out(
     ) as page:
         gr.HTML(
             "<h1>Forespeak</h1><p>A small draft guesses the next codec tokens, the target checks "
-            "them in one pass: the same speech, sooner.</p>",
+            "them in one pass: the same distribution, sooner.</p>",
             elem_id="heading",
         )
         # What opens takes a row of its own: see the style sheet.

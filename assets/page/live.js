@@ -43,12 +43,13 @@ class Live {
     this.#tell({ text: "Starting…", state: "queued" });
   }
 
+  /** The run before stays to be seen until this one says something: it may fail at once. */
   begin({ muted = false }) {
     this.pacer?.stop();
     this.recorded = null;
-    this.stage.reset();
-    this.stage.player.muted = muted;
     this.muted = muted;
+    this.stage.toolbar.exports.withdraw();
+    this.#silence();
   }
 
   /** A line of the log; those of a recorded run come all at once and are kept for their time. */
@@ -69,6 +70,7 @@ class Live {
     this.pacer?.stop();
     this.#tell({ state: "stopped", text: "Stopped." });
     this.#silence();
+    this.#offer();
     this.stage.announce();
   }
 
@@ -79,6 +81,11 @@ class Live {
   #show(line) {
     if (line.kind === "status") return this.#tell(line);
     if (line.kind === "end") return this.#end(line);
+    if (line.kind === "started") {
+      this.stage.reset();
+      this.stage.player.muted = this.muted;
+      this.shown = this.session.run;
+    }
     this.stage.add(line);
     if (line.kind === "started") this.stage.announce();
   }
@@ -86,13 +93,14 @@ class Live {
   // The status first: whatever the player meets, it is told how the run ended.
   #end(line) {
     this.#tell(line);
-    if (line.state === "done") {
-      this.stage.toolbar.exports.offer(this.session.run, 0);
-      this.stage.player.finish();
-    } else {
-      this.#silence();
-    }
+    if (line.state === "done") this.stage.player.finish();
+    else this.#silence();
+    this.#offer();
     this.stage.announce();
+  }
+
+  #offer() {
+    if (this.stage.run.finished) this.stage.toolbar.exports.offer(this.shown, 0);
   }
 
   #silence() {

@@ -41,8 +41,10 @@ class Race {
     this.status.say("Starting…", "queued");
   }
 
+  /** The race before stays to be seen until this one begins: it may fail at once. */
   begin() {
-    this.reset();
+    this.#halt();
+    this.#showTools();
   }
 
   reset() {
@@ -57,7 +59,12 @@ class Race {
     if (line.kind === "status") this.status.say(line.text, line.state);
     else if (line.kind === "verdict") this.result = line;
     else if (line.kind === "end") this.#end(line);
-    else this.lanes[line.lane].measure(line);
+    else this.#measure(line);
+  }
+
+  #measure(line) {
+    if (line.kind === "started" && line.lane === 0) this.reset();
+    this.lanes[line.lane].measure(line);
   }
 
   get busy() {

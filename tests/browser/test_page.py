@@ -146,6 +146,16 @@ class TestRunsEnd:
         assert not still_speaks(voice)
         assert voice.begun == begun + 5
 
+    def test_what_fails_at_once_leaves_the_run_before_as_it_was(self, page):
+        speak(page, "hello there")
+        finish(page)
+        cells, pcm = page_cells(page), held_pcm(page)
+        speak(page, "...")
+        wait_for_status(page, "There is nothing to say")
+        assert page_cells(page) == cells
+        np.testing.assert_array_equal(held_pcm(page), pcm)
+        finish(page)  # it can still be saved
+
     def test_a_failure_is_shown_and_the_next_press_works(self, page):
         speak(page, "hello\nfail")
         wait_for_status(page, "The fake voice failed")

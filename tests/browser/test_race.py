@@ -95,3 +95,13 @@ class TestRace:
         start(track, "fail")
         wait_for_status(track, "The fake voice failed", ".race >")
         assert track.is_disabled(".race .again")
+
+    def test_what_fails_at_once_leaves_the_race_before_as_it_was(self, track):
+        start(track)
+        finish(track)
+        spoken = f"{RACE}.lanes.map(({{ stage }}) => stage.run.spoken)"
+        before, verdict = track.evaluate(spoken), track.inner_text(".verdict")
+        start(track, "...")
+        wait_for_status(track, "There is nothing to say", ".race >")
+        assert (track.evaluate(spoken), track.inner_text(".verdict")) == (before, verdict)
+        assert track.is_enabled(".race .again")
