@@ -3,7 +3,8 @@
 import gradio as gr
 
 from app.controls import WIDTH
-from app.listen.design import ABX, KINDS
+from app.listen.design import AB, ABX, KINDS, MOST_TRIALS
+from app.listen.verdict import least_trials
 from app.listen.ways import BASELINE, all_ways
 
 TRIALS = 16
@@ -30,7 +31,7 @@ def test_form() -> list[gr.components.Component]:
         trials = gr.Number(
             TRIALS,
             label="Trials",
-            info="Fixed beforehand; 5 to 100.",
+            info=f"Fixed beforehand; {least_trials(ABX)} (AB: {least_trials(AB)}) to {MOST_TRIALS}.",
             min_width=WIDTH,
         )
     texts = gr.Textbox(
