@@ -71,11 +71,12 @@ class Run:
         """Whether there will be no further line."""
         return self._ended.is_set()
 
-    def wait(self) -> None:
-        """Until the run has ended. Raises what it failed of."""
-        self._ended.wait()
+    def wait(self, seconds: float | None = None) -> bool:
+        """Until the run has ended, or so long at most; whether it has. Raises what it failed of."""
+        ended = self._ended.wait(seconds)
         if self._failure is not None:
             raise ForespeakError(self._failure)
+        return ended
 
     def stop(self) -> None:
         """Let the run end soon: as soon as its worker has a look."""

@@ -10,7 +10,7 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from app.learn.lessons import read_lessons
-from app.learn.recordings import SOUNDS, Entry, Recordings
+from app.learn.recordings import SOUNDS, Busy, Entry, Recordings
 from app.learn.wire import recording_json, step_json
 from app.routes import FRESH
 from app.studio import Studio
@@ -60,6 +60,8 @@ def polite(answer: Answer) -> Answer:
             return answer(request)
         except Refused as refused:
             return PlainTextResponse(str(refused), refused.status)
+        except Busy as busy:
+            return PlainTextResponse(str(busy), 503)
         except ForespeakError as error:
             return PlainTextResponse(str(error), 400)
 
@@ -87,7 +89,6 @@ class Routes:
         self._recordings = recordings
         self._lessons = lessons
         self._figures = figures
-        self._sounds = {path.name: path for path in lessons.glob("*.flac")}
 
     def lessons(self, _: Request) -> Response:
         """Read each time: who writes a chapter sees it after a reload."""
@@ -109,8 +110,9 @@ class Routes:
         }
         return JSONResponse(measured, headers=FRESH)
 
-    async def sound(self, request: Request) -> Response:
-        path = self._sounds.get(request.path_params["name"])
+    def sound(self, request: Request) -> Response:
+        paths = {path.name: path for path in self._lessons.glob("*.flac")}
+        path = paths.get(request.path_params["name"])
         if path is None:
             return PlainTextResponse("There is no such sound.", 404)
         return FileResponse(path, media_type="audio/flac", headers=FRESH)
@@ -151,9 +153,10 @@ class Routes:
 
 def _round(request: Request, recording: Recording) -> int:
     text = request.path_params["round"]
-    if not (text.isascii() and text.isdigit() and int(text[:9]) < len(recording.trace.rounds)):
+    number = text.isascii() and text.isdigit() and len(text) < 10
+    if not (number and int(text) < len(recording.trace.rounds)):
         raise Refused(f"There is no such round: choose 0 to {len(recording.trace.rounds) - 1}.")
-    return int(text[:9])
+    return int(text)
 
 
 def _asked(request: Request) -> dict[str, float]:

@@ -11,16 +11,20 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from app.learn import recordings as recordings_module
 from app.learn import routes as module
 from app.learn.recordings import Recordings
 from app.learn.routes import build_routes
 from app.page import build_page
 from app.runs import Runs
 from app.studio import Measured, Studio
+from core.engine import Settings
 from core.ideas import excerpt, was_rejected
+from core.recording import record
 from core.sampling import Sampling
 from core.steps import view
 from core.verify import RULES, find_rule
+from tests.app.learn.conftest import TEXT
 from tests.fake_voice import fake_engine
 
 STEP = "/forespeak/learn/recordings/shipped/rounds/{}"
@@ -101,6 +105,10 @@ class TestSounds:
         assert response.content == b"fLaC and so on"
         assert response.headers["content-type"] == "audio/flac"
 
+    def test_one_that_was_put_there_later(self, client, folder):
+        (folder / "later.flac").write_bytes(b"fLaC later")
+        assert get(client, "sounds/later.flac").content == b"fLaC later"
+
     @pytest.mark.parametrize(
         "name", ["x.flac", "..%2fsecret.flac", "%2e%2e%2fsecret.flac", "01-first.md", ""]
     )
@@ -158,6 +166,16 @@ class TestStep:
             assert told["is_recorded"] is told["same_draft"] is True
             assert told["cache"] == list(step.cache)
 
+    def test_as_it_was_under_a_tolerance_of_its_own(self, client, folder):
+        settings = Settings(Sampling(0.9), "ssd", 4, 3, tolerance=0.6)
+        own = record(fake_engine(), TEXT, settings)
+        own.save(folder / "relaxed.safetensors")
+        for index in range(len(own.trace.rounds)):
+            told = get(client, f"recordings/relaxed/rounds/{index}").json()
+            step = view(own, index, settings.sampling, find_rule("ssd", 0.6))
+            assert told["rows"] == [vars(row) for row in step.rows]
+            assert told["is_recorded"] is True
+
     def test_its_thread_ends_with_it(self, client, monkeypatch):
         """Or PyTorch's helpers of that thread would be in the way of whoever speaks."""
         used = []
@@ -190,7 +208,7 @@ class TestStep:
             assert "NaN" not in text
             assert "Infinity" not in text
 
-    @pytest.mark.parametrize("index", ["x", "-1", "99999", "1.5", "²", "9" * 40])
+    @pytest.mark.parametrize("index", ["x", "-1", "99999", "1.5", "²", "9" * 40, "00000000014"])
     def test_a_round_that_is_not_there(self, client, recording, index):
         response = client.get(STEP.format(index))
         assert response.status_code == 404
@@ -235,6 +253,19 @@ class TestHearing:
         rejected = self.heard(client.get(STEP.format(index) + "/rejected.wav"))
         assert len(rejected) == len(kept)
         assert (rejected != kept).any()
+
+    def test_who_would_wait_too_long_is_told_to_come_back(
+        self, folder, scripts, recording, monkeypatch
+    ):
+        monkeypatch.setattr(recordings_module, "PATIENCE", 0.05)
+        studio = Studio(lambda _: fake_engine())
+        client = client_of(studio, folder, scripts)
+        rounds = recording.trace.rounds
+        index = next(n for n, round_ in enumerate(rounds) if was_rejected(round_))
+        with studio.use("fake"):
+            response = client.get(STEP.format(index) + "/rejected.wav")
+        assert (response.status_code, "try again" in response.text) == (503, True)
+        assert client.get(STEP.format(index) + "/rejected.wav").status_code == 200
 
     def test_where_nothing_was_rejected(self, client, recording):
         rounds = recording.trace.rounds

@@ -1,5 +1,7 @@
 """Recordings by id: shipped ones, students' own, and the sound of both."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -8,14 +10,14 @@ import pytest
 
 from app.learn import recordings as module
 from app.learn.handlers import LearnHandlers
-from app.learn.recordings import Recordings
+from app.learn.recordings import Busy, Recordings
 from app.orders import AUTOMATIC, DRAFT, NO_DRAFT, Order
 from app.runs import Runs
 from app.studio import Studio
 from core.errors import ForespeakError
-from core.ideas import excerpt, imagine, was_rejected
-from core.recording import Recording
-from tests.app.conftest import finished
+from core.ideas import Idea, excerpt, imagine, was_rejected
+from core.recording import Recording, record
+from tests.app.conftest import finished, wait_until
 from tests.app.learn.conftest import SETTINGS, TEXT
 from tests.fake_voice import ToneCodec, engine_pcm, fake_engine
 
@@ -114,13 +116,40 @@ def test_others_are_not_there(recordings, id):
 
 
 def test_the_oldest_of_the_students_make_room_and_shipped_ones_stay(recordings, runs, monkeypatch):
-    monkeypatch.setattr(module, "KEPT", 2)
+    """By their bytes: one of a long sentence takes as much as many of short ones."""
     assert recordings.find("shipped")
-    first, second, third = (recorded(own(recordings, runs, "hello")) for _ in range(3))
+    first = recorded(own(recordings, runs, "hello"))
+    size = recordings.find(first).size
+    monkeypatch.setattr(module, "KEPT", 2.5 * size)
+    second, third = (recorded(own(recordings, runs, "hello")) for _ in range(2))
     assert recordings.find(first) is None
     assert recordings.find(second)
     assert recordings.find(third)
+    long = recorded(own(recordings, runs, "hello" * 20))
+    assert recordings.find(second) is recordings.find(third) is None
+    assert recordings.find(long)  # the newest stays, however large
     assert recordings.find("shipped")
+
+
+def test_logits_sound_and_ideas_are_what_takes_room(recordings, runs):
+    entry = recordings.find(recorded(own(recordings, runs)))
+    trace = entry.recording.trace
+    rows = sum(2 * len(round_.draft_tokens) + 1 for round_ in trace.rounds)
+    logits = rows * trace.codebook_size * entry.recording.target_logits[0].element_size()
+    assert entry.size == logits + len(trace.sound)
+    entry.ideas[0] = Idea(0, np.zeros(1000, np.int16))
+    assert entry.size == logits + len(trace.sound) + 2000
+
+
+def test_one_that_is_recorded_later_is_found_and_a_newer_file_replaces_it(recordings, folder):
+    assert recordings.find("later") is None
+    made = [record(fake_engine(), text, SETTINGS) for text in ("hello", "good bye")]
+    for age, recording in enumerate(made):
+        recording.save(folder / "later.safetensors")
+        os.utime(folder / "later.safetensors", (age, age))  # clocks of file systems are coarse
+        assert recordings.find("later").recording.trace == recording.trace
+    (folder / "later.safetensors").unlink()
+    assert recordings.find("later") is None
 
 
 class TestSound:
@@ -139,6 +168,43 @@ class TestSound:
         heard = recordings.sound(entry, index, "rejected")
         idea = imagine(ToneCodec(), trace, trace.rounds[index])
         np.testing.assert_array_equal(heard, excerpt(trace, trace.rounds[index], idea))
+
+    def test_an_idea_is_made_once(self, recordings, runs, monkeypatch):
+        entry = recordings.find(recorded(own(recordings, runs)))
+        index = self.rejected(entry.recording)
+        first = recordings.sound(entry, index, "rejected")
+        monkeypatch.setattr(module, "imagine", lambda *_: pytest.fail("made again"))
+        np.testing.assert_array_equal(recordings.sound(entry, index, "rejected"), first)
+
+    def test_few_may_wait(self, studio, runs, recordings, monkeypatch):
+        """Each holds one of the threads that answer the whole page."""
+        waiting, start = [], runs.start
+        monkeypatch.setattr(runs, "start", lambda work: waiting.append(start(work)) or waiting[-1])
+        entry = recordings.find("shipped")
+        index = self.rejected(entry.recording)
+        with ThreadPoolExecutor(module.WAITING) as pool:
+            with studio.use("fake"):
+                patient = [
+                    pool.submit(recordings.sound, entry, index, "rejected")
+                    for _ in range(module.WAITING)
+                ]
+                wait_until(lambda: len(waiting) == module.WAITING)
+                with pytest.raises(Busy, match="try again"):
+                    recordings.sound(entry, index, "rejected")
+            assert all(len(one.result()) for one in patient)
+        assert len(recordings.sound(entry, index, "rejected"))
+
+    def test_none_waits_for_ever(self, studio, runs, recordings, monkeypatch):
+        """Nor does its run, which would still take its turn."""
+        monkeypatch.setattr(module, "PATIENCE", 0.05)
+        waiting, start = [], runs.start
+        monkeypatch.setattr(runs, "start", lambda work: waiting.append(start(work)) or waiting[-1])
+        entry = recordings.find("shipped")
+        with studio.use("fake"):
+            for _ in range(module.WAITING + 1):
+                with pytest.raises(Busy, match="try again"):
+                    recordings.sound(entry, self.rejected(entry.recording), "rejected")
+            assert [finished(run)[-1]["state"] for run in waiting] == ["stopped"] * len(waiting)
 
     def test_of_what_was_shipped_with_it_no_model_is_needed(self, runs, folder, recording):
         index = self.rejected(recording)
