@@ -19,6 +19,7 @@ TEXTS = (
 def test_form() -> list[gr.components.Component]:
     """Kind, first and second way, trials, texts; and the buttons that prepare and stop."""
     ways = [(way.title, way.name) for way in all_ways().values()]
+    least = {kind: least_trials(kind) for kind in KINDS}
     with gr.Row():
         kind = gr.Radio(
             [(title, name) for name, title in KINDS.items()],
@@ -31,7 +32,7 @@ def test_form() -> list[gr.components.Component]:
         trials = gr.Number(
             TRIALS,
             label="Trials",
-            info=f"Fixed beforehand; {least_trials(ABX)} (AB: {least_trials(AB)}) to {MOST_TRIALS}.",
+            info=f"Fixed beforehand: {least[ABX]} (AB {least[AB]}) to {MOST_TRIALS}.",
             min_width=WIDTH,
         )
     texts = gr.Textbox(
