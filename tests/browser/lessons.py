@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from core.engine import Settings
 from core.errors import ForespeakError
 from core.ideas import imagine, was_rejected
@@ -13,6 +15,17 @@ TEXT = "hello there how are you today"
 SETTINGS = Settings(Sampling(0.9), gamma=3, seed=5)
 LEARN = "document.querySelector('.learn').learn"
 STEPS = "document.querySelector('.steps').steps"
+SHOWN = f"""(({{ picture }}) => Object.fromEntries(Object.entries(picture.bars.shown.series)
+  .map(([name, values]) => [name, Array.from(values)])))({STEPS})"""
+# All that is seen of an action: elements, and what canvases hold.
+SEEN = """(async () => {
+  for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame); // widths may change
+  const steps = document.querySelector(".steps");
+  const copy = steps.cloneNode(true);
+  copy.querySelectorAll("[hidden]").forEach((element) => element.remove());
+  const pictures = steps.querySelectorAll("canvas:not([hidden])");
+  return [copy.outerHTML, ...Array.from(pictures, (canvas) => canvas.toDataURL())];
+})()"""
 
 FIRST = """# First things
 
@@ -100,3 +113,33 @@ def share(value: float) -> str:
     if value >= 0.1:
         return f"{value:.{4 if value >= 0.9995 else 3}f}"
     return str(float(f"{value:.3g}")) if value >= 0.0001 else "< 0.0001"
+
+
+def softmax(logits, temperature=0.9):
+    scaled = np.asarray(logits, np.float64) / temperature
+    weights = np.exp(scaled - scaled.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def distributions(recording, n, temperature=0.9):
+    """p [G + 1, V] and q [G, V] of a round."""
+    target, draft = recording.target_logits[n], recording.draft_logits[n]
+    return softmax(target.numpy(), temperature), softmax(draft.numpy(), temperature)
+
+
+def change(page, name, value):
+    """Move a what-if slider by hand."""
+    page.evaluate(
+        """([name, value]) => {
+          const input = document.querySelector(`.whatif .${name}`);
+          input.value = value;
+          input.dispatchEvent(new Event("input", { bubbles: true }));
+        }""",
+        [name, value],
+    )
+
+
+def settled(page, text):
+    page.wait_for_function(
+        "(text) => document.querySelector('.whatif .note').textContent.startsWith(text)", arg=text
+    )
