@@ -3,7 +3,7 @@
 import gradio as gr
 
 from app.handlers import DEFAULT_OUTPUT
-from app.orders import AUTOMATIC, DRAFT, LONGEST_TEXT, NO_DRAFT
+from app.orders import ADAPTIVE, AUTOMATIC, DRAFT, LONGEST_TEXT, NO_DRAFT
 from core.engine import MAX_GAMMA, VOICES
 from core.verify import RULES, Rule
 
@@ -68,10 +68,10 @@ def settings_controls(voice: str) -> list[gr.components.Component]:
                 min_width=WIDTH,
             ),
             gr.Dropdown(
-                [AUTOMATIC, *range(1, MAX_GAMMA + 1)],
+                [AUTOMATIC, ADAPTIVE, *range(1, MAX_GAMMA + 1)],
                 value=AUTOMATIC,
                 label="γ",
-                info="Tokens drafted per round; automatic suits this computer.",
+                info="Tokens per round; automatic suits this computer, adaptive each round.",
                 min_width=WIDTH,
             ),
             gr.Slider(

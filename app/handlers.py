@@ -89,8 +89,9 @@ class Handlers:
         """Speak a text: a WAV file, the trace of every round (with the sound), and the metrics.
 
         voice: its name; draft: "Draft model" or "None (baseline)"; rule: how guesses are
-        verified; gamma: tokens drafted per round, "automatic" or 1 to 16; temperature: 0 to 5;
-        top_p: above 0, up to 1; rate: speaking rate, 0.5 to 2. Times are in seconds.
+        verified; gamma: tokens drafted per round, "automatic", "adaptive" or 1 to 16;
+        temperature: 0 to 5; top_p: above 0, up to 1; rate: speaking rate, 0.5 to 2. Times are in
+        seconds.
         """
         try:
             order = Order.from_controls(

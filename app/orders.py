@@ -1,20 +1,22 @@
 """What somebody asks for: a text, a voice, and how to speak it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.engine import Settings, find_voice
 from core.errors import ForespeakError
 from core.sampling import Sampling
+from core.speedup import Outlook
 
-AUTOMATIC = "automatic"
+AUTOMATIC, ADAPTIVE = "automatic", "adaptive"
 DRAFT, NO_DRAFT = "Draft model", "None (baseline)"
 LONGEST_TEXT = 20_000  # characters
 
 
 @dataclass(frozen=True)
 class Order:
-    """Checked. gamma 0 is the baseline, None lets the engine's costs decide."""
+    """Checked. gamma 0 is the baseline, None lets the engine's costs decide; adaptive: anew in
+    each round."""
 
     text: str
     voice: str
@@ -23,6 +25,7 @@ class Order:
     sampling: Sampling
     seed: int
     rate: float
+    adaptive: bool = False
 
     @classmethod
     def from_controls(
@@ -46,7 +49,7 @@ class Order:
                 f"The text has {len(text)} characters: give at most {LONGEST_TEXT}."
             )
         find_voice(voice)
-        chosen = None if gamma == AUTOMATIC else int(gamma)
+        chosen = None if gamma in (AUTOMATIC, ADAPTIVE) else int(gamma)
         order = cls(
             text=text,
             voice=voice,
@@ -55,21 +58,25 @@ class Order:
             sampling=Sampling(float(temperature), top_p=float(top_p)),
             seed=int(seed),
             rate=float(rate),
+            adaptive=gamma == ADAPTIVE,
         )
         order.settings(1)
         return order
 
-    def settings(self, automatic_gamma: int) -> Settings:
-        """For the engine."""
-        return self._settings(automatic_gamma if self.gamma is None else self.gamma)
+    def settings(self, automatic_gamma: int, outlook: Outlook | None = None) -> Settings:
+        """For the engine. outlook: what an adaptive γ goes by; without, it is the automatic one."""
+        return self._settings(automatic_gamma if self.gamma is None else self.gamma, outlook)
 
     def baseline(self) -> Settings:
         """The same without a draft."""
         return self._settings(0)
 
-    def drafted(self, automatic_gamma: int) -> Settings:
+    def drafted(self, automatic_gamma: int, outlook: Outlook | None = None) -> Settings:
         """The same with a draft, even if none was asked for."""
-        return self._settings(self.gamma or automatic_gamma)
+        return self._settings(self.gamma or automatic_gamma, outlook)
 
-    def _settings(self, gamma: int) -> Settings:
-        return Settings(self.sampling, self.rule, gamma, self.seed, self.rate)
+    def _settings(self, gamma: int, outlook: Outlook | None = None) -> Settings:
+        settings = Settings(self.sampling, self.rule, gamma, self.seed, self.rate)
+        if not (gamma and self.adaptive and outlook):
+            return settings
+        return replace(settings, gamma=outlook.widest, adaptive=outlook)

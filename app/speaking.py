@@ -19,7 +19,8 @@ from core.trace import first_difference
 def render(run: Run, studio: Studio, order: Order) -> str:
     """Speak once, for a program."""
     with studio.use(order.voice, run.status, run.check) as ready:
-        speak(run, ready, order.text, order.settings(ready.gamma))
+        outlook = ready.outlook_of(order.rule)
+        speak(run, ready, order.text, order.settings(outlook.gamma, outlook))
     return "Done."
 
 
@@ -45,7 +46,9 @@ def race(run: Run, studio: Studio, order: Order) -> str:
         plain = speak(run, ready, order.text, order.baseline())
         ready = studio.renew(order.voice, plain.metrics().tokens_per_s)
         run.status("Racing: speculative decoding speaks…", "speaking")
-        fast = speak(run, ready, order.text, order.drafted(ready.gamma))
+        outlook = ready.outlook_of(order.rule)
+        fast = speak(run, ready, order.text, order.drafted(outlook.gamma, outlook))
+        studio.learn(order.voice, fast.trace())
     run.put(verdict(plain, fast))
     return "Done."
 
@@ -57,7 +60,8 @@ def _speak_and_compare(
     computer was busy then, or is now."""
     with studio.use(order.voice, run.status, run.check) as ready:
         run.status("Speaking…", "speaking")
-        settings = order.settings(ready.gamma)
+        outlook = ready.outlook_of(order.rule)
+        settings = order.settings(outlook.gamma, outlook)
         lane = speak(run, ready, order.text, settings, [speakers] if speakers else [])
         if speakers:
             speakers.complete()
@@ -67,7 +71,10 @@ def _speak_and_compare(
             return
         baseline = measure_baseline(ready.engine, order.baseline(), run.check)
         run.put({"kind": "baseline", "lane": 0, "tokens_per_s": baseline})
-        studio.renew(order.voice, baseline, Measured(settings.gamma, spoken / baseline))
+        # A γ that changed on the way is no γ whose speed-up this could be.
+        fixed = None if settings.adapts else Measured(settings.gamma, spoken / baseline)
+        studio.renew(order.voice, baseline, fixed)
+        studio.learn(order.voice, lane.trace())
 
 
 def speak(

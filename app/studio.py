@@ -1,21 +1,23 @@
 """Engines that are ready to be heard, and who may use them when."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from app.faults import explain
 from app.turns import Turns
-from core.costs import TRIAL, measure_outlook
+from core.costs import TRIAL, mean_acceptance, measure_outlook
 from core.engine import Engine, RoundDone, Settings, Started
 from core.errors import ForespeakError
 from core.metrics import Meter
 from core.speedup import Outlook
+from core.trace import Trace
 
 WARM_UP = "Hi."
 TIMES_MEASURED = 3
+MEASURED = Settings()  # with which α, c and v are measured
 
 LOADING = "Loading the voice…"
 WARMING = "Warming up, and measuring this computer…"
@@ -60,18 +62,24 @@ class Measured:
 class Ready:
     """A warm voice, and what was measured of it on this computer.
 
-    measured: the latest run that was compared; None if there was none yet.
+    measured: the latest run that was compared; None if there was none yet. alphas: of rules
+    other than the one that was measured, as their latest runs showed.
     """
 
     engine: Engine
     baseline_tokens_per_s: float
     outlook: Outlook
     measured: Measured | None = None
+    alphas: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def gamma(self) -> int:
         """The automatic γ."""
         return self.outlook.gamma
+
+    def outlook_of(self, rule: str) -> Outlook:
+        """What drafting yields and costs under a rule, as far as that is known."""
+        return replace(self.outlook, alpha=self.alphas.get(rule, self.outlook.alpha))
 
 
 class Studio:
@@ -125,6 +133,15 @@ class Studio:
             self._ready[voice] = ready
             return ready
 
+    def learn(self, voice: str, trace: Trace) -> None:
+        """Take note of how much of a run was accepted, if its rule is not the one measured."""
+        if trace.rule == MEASURED.rule or not any(round_.tested for round_ in trace.rounds):
+            return
+        with self._loading:
+            ready = self._ready[voice]
+            alphas = {**ready.alphas, trace.rule: mean_acceptance(trace)}
+            self._ready[voice] = replace(ready, alphas=alphas)
+
     @contextmanager
     def use(
         self,
@@ -156,7 +173,7 @@ class Studio:
             warm_up(engine, Settings())
             plain = Settings(gamma=0)
             baseline = median(measure_baseline(engine, plain) for _ in range(TIMES_MEASURED))
-            return Ready(engine, baseline, measure_outlook(engine, Settings()))
+            return Ready(engine, baseline, measure_outlook(engine, MEASURED))
         except Exception as error:
             self._states[voice] = State("failed", text := explain(error))
             raise ForespeakError(text) from error

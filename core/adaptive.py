@@ -54,7 +54,7 @@ class Adaptive:
     def __init__(self, outlook: Outlook, num_codebooks: int):
         """outlook: v spans the windows to choose from; α is the first estimate."""
         self._outlook = outlook
-        self._widest = len(outlook.costs.v) - 1
+        self._widest = outlook.widest
         self._accepted = [outlook.alpha * self.TRUST] * num_codebooks
         self._judged = [float(self.TRUST)] * num_codebooks
         self._rate = _Mean(outlook.speedup, self.MEMORY)

@@ -57,6 +57,11 @@ class Outlook:
     costs: Costs
 
     @property
+    def widest(self) -> int:
+        """The greatest γ whose cost is known."""
+        return len(self.costs.v) - 1
+
+    @property
     def gamma(self) -> int:
         """The best γ."""
         return best_window(self.alpha, self.costs)

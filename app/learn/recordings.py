@@ -60,7 +60,8 @@ class Recordings:
         """The work of a run: speak the first sentence with a draft, and keep it."""
         with self._studio.use(order.voice, run.status, run.check) as ready:
             run.status("Recording the first sentence…", "speaking")
-            settings = order.drafted(ready.gamma)
+            outlook = ready.outlook_of(order.rule)
+            settings = order.drafted(outlook.gamma, outlook)
             recording = record(ready.engine, order.text, settings, run.check)
         run.put({"kind": "recorded", "recording": self._keep(Entry(recording, order.voice))})
         return "Recorded."

@@ -2,10 +2,11 @@
 
 import pytest
 
-from app.orders import AUTOMATIC, DRAFT, LONGEST_TEXT, NO_DRAFT, Order
+from app.orders import ADAPTIVE, AUTOMATIC, DRAFT, LONGEST_TEXT, NO_DRAFT, Order
 from core.engine import Settings
 from core.errors import ForespeakError
 from core.sampling import Sampling
+from core.speedup import Costs, Outlook
 
 CONTROLS = {
     "text": "hello",
@@ -38,6 +39,19 @@ def test_gamma(draft, gamma, live, race):
     assert chosen.settings(5).gamma == live
     assert chosen.drafted(5).gamma == race
     assert chosen.baseline().gamma == 0
+
+
+def test_adaptive_windows_go_by_the_outlook():
+    outlook = Outlook(0.6, Costs(0.1, (1.0, 1.1, 1.2, 1.3)))
+    chosen = order(gamma=ADAPTIVE)
+    for settings in (chosen.settings(2, outlook), chosen.drafted(2, outlook)):
+        assert (settings.gamma, settings.adaptive, settings.adapts) == (3, outlook, True)
+    assert not chosen.baseline().adapts
+    assert chosen.drafted(2) == order(gamma=2).settings(5)
+    alone = order(gamma=ADAPTIVE, draft=NO_DRAFT)
+    assert alone.settings(2, outlook) == alone.baseline()
+    assert alone.drafted(2, outlook).adapts
+    assert not order(gamma=AUTOMATIC).settings(2, outlook).adapts
 
 
 @pytest.mark.parametrize("name", CONTROLS)

@@ -1,15 +1,16 @@
 """Live runs and races, without a page."""
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from app.orders import AUTOMATIC, DRAFT, NO_DRAFT, Order
+from app.orders import ADAPTIVE, AUTOMATIC, DRAFT, NO_DRAFT, Order
 from app.runs import Runs
-from app.speaking import live, race
+from app.speaking import live, race, render
 from app.studio import Measured, Studio
-from core.costs import TRIAL
+from core.costs import LONGEST, TRIAL, mean_acceptance
 from core.engine import Engine
 from core.errors import ForespeakError
 from tests.app.conftest import finished, lines_of, wait_until
@@ -95,6 +96,41 @@ class TestLive:
         run = started(studio, live, order(gamma=AUTOMATIC))
         finished(run)
         assert run.lanes[0].trace().gamma == studio.ready("joe").gamma
+
+    @pytest.mark.parametrize("work", [live, race, render])
+    def test_adaptive_windows_are_chosen_on_the_way(self, studio, work):
+        run = started(studio, work, order(gamma=ADAPTIVE))
+        lines = finished(run)
+        trace = run.lanes[-1].trace()
+        assert (trace.adaptive, trace.gamma) == (True, LONGEST)
+        assert [at["trace"]["adaptive"] for at in lines if at["kind"] == "started"][-1] is True
+
+    def test_a_run_whose_windows_changed_is_no_measured_gamma(self):
+        studio = Studio(lambda _: fake_engine())
+        finished(started(studio, live, order(gamma=ADAPTIVE)))
+        assert studio.ready("joe").measured is None
+
+    @pytest.mark.parametrize("work", [live, race])
+    def test_the_automatic_gamma_of_a_rule_is_that_of_its_own_acceptance(self, work):
+        """Rules differ by much in what they accept; the measured one keeps what was measured."""
+        studio = Studio(lambda _: fake_engine())
+        measured = studio.ready("joe").outlook
+        finished(started(studio, work, order()))
+        assert studio.ready("joe").outlook_of("lossless") == measured
+        run = started(studio, work, order(rule="typical"))
+        finished(run)
+        alpha = mean_acceptance(run.lanes[-1].trace())
+        outlook = replace(measured, alpha=alpha)
+        assert studio.ready("joe").outlook_of("typical") == outlook
+        assert studio.ready("joe").outlook_of("ssd") == measured
+        again = started(studio, work, order(rule="typical", gamma=AUTOMATIC))
+        finished(again)
+        assert again.lanes[-1].trace().gamma == outlook.gamma
+
+    def test_a_baseline_teaches_nothing_of_its_rule(self):
+        studio = Studio(lambda _: fake_engine())
+        finished(started(studio, live, order(rule="typical", draft=NO_DRAFT)))
+        assert studio.ready("joe").outlook_of("typical") == studio.ready("joe").outlook
 
     def test_sound_is_there_before_the_run_has_ended(self):
         studio, _ = slow_studio()
