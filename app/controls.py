@@ -71,7 +71,7 @@ def settings_controls(voice: str) -> list[gr.components.Component]:
                 [AUTOMATIC, ADAPTIVE, *range(1, MAX_GAMMA + 1)],
                 value=AUTOMATIC,
                 label="γ",
-                info="Tokens per round; automatic suits this computer, adaptive each round.",
+                info="Guesses per round; automatic suits this computer, adaptive each round.",
                 min_width=WIDTH,
             ),
             gr.Slider(

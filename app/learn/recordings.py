@@ -127,8 +127,7 @@ class Recordings:
 
         run = self._runs.start(work)  # `Runs.start` tells why the models get a thread that ends
         with run.listening():
-            if not run.wait(PATIENCE):
-                run.stop()
+            if not run.wait(PATIENCE):  # nobody listens to it any more then, and it ends soon
                 raise Busy("The voice is speaking for somebody else: try again when it is done.")
         with self._lock:
             self._make_room()

@@ -61,6 +61,16 @@ def test_adaptive_windows_change_and_the_trace_says_so() -> None:
     assert not trace(adaptive=OUTLOOK, gamma=0).adaptive
 
 
+def test_what_one_sentence_has_taught_the_next_one_knows() -> None:
+    """Else each would begin with what was believed at first, which is wrong here."""
+    wrong = replace(OUTLOOK, alpha=0.999)
+    run = fake_engine().trace("\n".join([TEXT] * 10), Settings(adaptive=wrong, gamma=8))
+    first = [r for r in run.rounds if r.position == 0]
+    assert len(first) == 20
+    assert len(first[0].draft_tokens) == 8
+    assert max(len(round_.draft_tokens) for round_ in first[-5:]) < 8
+
+
 def test_a_run_that_adapts_can_be_repeated() -> None:
     """Same seed, same settings: same sound. What was measured is a setting, too."""
     settings = Settings(adaptive=OUTLOOK, gamma=8, seed=3)

@@ -128,6 +128,13 @@ def test_groups_are_the_entries_within_the_radius() -> None:
     assert torch.equal(GROUPS.shares(0), torch.eye(4, dtype=torch.float64).expand(2, 4, 4))
 
 
+def test_each_codebook_is_measured_by_its_own_size() -> None:
+    """Later ones are smaller, and not because their entries sound more alike."""
+    scaled = AcousticGroups(LINES * torch.tensor([1.0, 0.01])[:, None, None])
+    for radius in (0, 0.3, 0.6, ALIKE, 1.5, 2):
+        assert torch.equal(scaled.shares(radius), GROUPS.shares(radius))
+
+
 @pytest.mark.parametrize("rule", RELAXED, ids=lambda rule: rule.name)
 def test_relaxed_rules_are_biased(rule: Rule) -> None:
     """A rule that is lossless after all would carry the wrong badge, and its test no teeth."""

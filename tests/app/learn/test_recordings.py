@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from app import runs as runs_module
 from app.learn import recordings as module
 from app.learn.handlers import LearnHandlers
 from app.learn.recordings import Busy, Recordings
@@ -197,6 +198,7 @@ class TestSound:
     def test_none_waits_for_ever(self, studio, runs, recordings, monkeypatch):
         """Nor does its run, which would still take its turn."""
         monkeypatch.setattr(module, "PATIENCE", 0.05)
+        monkeypatch.setattr(runs_module, "PATIENCE", 0.05)
         waiting, start = [], runs.start
         monkeypatch.setattr(runs, "start", lambda work: waiting.append(start(work)) or waiting[-1])
         entry = recordings.find("shipped")
