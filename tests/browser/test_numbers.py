@@ -19,7 +19,8 @@ SHOW = """async (lines) => {
   await new Promise((done) => setTimeout(done));
   const text = (selector) => element.querySelector(selector).textContent;
   return { changes, summary: summary(run), badge: element.querySelector(".badge").dataset.kind,
-    against: text(".speedup .hint"), tip: element.querySelector(".speedup").title, verdict: text(".badge .mark") + text(".badge .text"),
+    against: text(".speedup .hint"), tip: element.querySelector(".speedup").title,
+    verdict: text(".badge .mark") + text(".badge .text"),
     ...Object.fromEntries(["ttfa", "rtf", "length", "rate", "speedup"].map(
       (name) => [name, text(`.${name} .value`)])) };
 }"""
