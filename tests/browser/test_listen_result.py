@@ -59,11 +59,20 @@ class TestLaw:
         low = binomtest(16, 16, 0.5).proportion_ci(0.95, "exact").low
         assert f"{low:.0%} to 100%" in shown
 
-    def test_who_guesses(self, page, url, test, tests_folder):
+    @pytest.mark.parametrize("share", [0.5, 0.7])
+    def test_who_guesses_and_who_is_right_more_often(self, page, url, test, tests_folder, share):
         coin = random.Random(2)
-        take(page, url, test, lambda _: coin.choice("AB"))
+        answers = []
+
+        def choose(clips):
+            known = nearest(clips)
+            answers.append(coin.random() < share)
+            return known if answers[-1] else {"A": "B", "B": "A"}[known]
+
+        take(page, url, test, choose)
         rows = rows_of(tests_folder, page, test)
-        right = sum(row["correct"] == "1" for row in rows)
+        right = sum(answers)
+        assert [row["correct"] == "1" for row in rows] == answers
         p = binomtest(right, TRIALS, 0.5, "greater").pvalue
         shown = page.inner_text(".outcome")
         assert f"{right} of 16" in shown
