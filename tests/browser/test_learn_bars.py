@@ -25,7 +25,10 @@ DRAW = """async ({ shown, width, shade }) => {
   bars.show({ series: shown, shade, label: "bars", marks: [{ entry: 3, text: "here" }] });
   return log.paintings;
 }"""
-SHARE = """async (values) => values.map((await import("./page/amounts.js")).share)"""
+SHARE = """async (values) => {
+  const { share } = await import("./page/amounts.js");
+  return values.map((value) => share(value));
+}"""
 
 
 @pytest.fixture
