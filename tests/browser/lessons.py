@@ -1,14 +1,18 @@
 """A Learn tab of two small chapters, over a recording of the fake voice, without any model."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 
+from app.page import build_page
+from app.studio import Studio
 from core.engine import Settings
 from core.errors import ForespeakError
 from core.ideas import imagine, was_rejected
 from core.recording import Recording, record
 from core.sampling import Sampling
+from tests.browser.conftest import served
 from tests.fake_voice import FakeVoice, fake_engine
 
 TEXT = "hello there how are you today"
@@ -74,6 +78,34 @@ def write_lessons(folder) -> None:
 
 def no_voice(_):
     raise ForespeakError("There is no voice here.")
+
+
+@contextmanager
+def served_lessons(folder, recording):
+    """The page over the two chapters and their recording, without a voice; its address."""
+    recording.save(folder / "shipped.safetensors")
+    write_lessons(folder)
+    with served(build_page(Studio(no_voice), "joe", lessons=folder)) as address:
+        yield address
+
+
+@contextmanager
+def visited(browser, url, script=""):
+    """The page in a tab, where the script ran before all others; nothing may fail in it."""
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.add_init_script(script)
+    page.goto(url)
+    yield page
+    page.close()
+    assert errors == []
+
+
+def partly_accepted(recording) -> int:
+    """A round of which at least one guess stood and one did not."""
+    rounds = enumerate(recording.trace.rounds)
+    return next(n for n, each in rounds if 0 < each.accepted < len(each.draft_tokens))
 
 
 def learn(page) -> None:

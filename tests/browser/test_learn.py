@@ -2,10 +2,7 @@
 
 import pytest
 
-from app.page import build_page
-from app.studio import Studio
-from tests.browser.conftest import served
-from tests.browser.lessons import LEARN, STEPS, learn, no_voice, recorded, write_lessons
+from tests.browser.lessons import LEARN, STEPS, learn, recorded, served_lessons, visited
 
 pytestmark = pytest.mark.browser
 TITLE = ".learn .pages > .current h2 >> nth=0"
@@ -14,23 +11,15 @@ WIDE = "document.documentElement.scrollWidth"
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("lessons")
-    recorded().save(folder / "shipped.safetensors")
-    write_lessons(folder)
-    with served(build_page(Studio(no_voice), "joe", lessons=folder)) as address:
+    with served_lessons(tmp_path_factory.mktemp("lessons"), recorded()) as address:
         yield address
 
 
 @pytest.fixture
 def page(browser, url):
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(url)
-    learn(page)
-    yield page
-    page.close()
-    assert errors == []
+    with visited(browser, url) as page:
+        learn(page)
+        yield page
 
 
 def test_one_chapter_at_a_time_by_list_buttons_and_keys(page):

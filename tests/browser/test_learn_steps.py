@@ -6,10 +6,7 @@ import wave
 import numpy as np
 import pytest
 
-from app.page import build_page
-from app.studio import Studio
 from core.ideas import was_rejected
-from tests.browser.conftest import served
 from tests.browser.lessons import (
     SEEN,
     SHOWN,
@@ -18,12 +15,13 @@ from tests.browser.lessons import (
     change,
     distributions,
     go_to,
-    no_voice,
+    partly_accepted,
     recorded,
+    served_lessons,
     settled,
     share,
     step_mode,
-    write_lessons,
+    visited,
 )
 
 pytestmark = pytest.mark.browser
@@ -45,31 +43,20 @@ def recording():
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory, recording):
-    folder = tmp_path_factory.mktemp("lessons")
-    recording.save(folder / "shipped.safetensors")
-    write_lessons(folder)
-    with served(build_page(Studio(no_voice), "joe", lessons=folder)) as address:
+    with served_lessons(tmp_path_factory.mktemp("lessons"), recording) as address:
         yield address
 
 
 @pytest.fixture
 def page(browser, url):
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.add_init_script(HEARD)
-    page.goto(url)
-    step_mode(page)
-    yield page
-    page.close()
-    assert errors == []
+    with visited(browser, url, HEARD) as page:
+        step_mode(page)
+        yield page
 
 
 @pytest.fixture(scope="module")
 def rejected(recording):
-    """A round of which at least one guess stood and one did not."""
-    rounds = enumerate(recording.trace.rounds)
-    return next(n for n, each in rounds if 0 < each.accepted < len(each.draft_tokens))
+    return partly_accepted(recording)
 
 
 def expected_actions(round_):
