@@ -13,7 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
-from core.drafters import Drafter, DraftModel, Draw, LanguageModel
+from core.drafters import Drafter, Draw, LanguageModel
 from core.engine import Engine, Settings
 from core.rules.exact import accept_probability
 from core.sampling import Noise, Sampling, probs
@@ -66,9 +66,10 @@ def measure_costs(engine: Engine, settings: Settings, trace: Trace) -> Costs:
     voice, sampling = engine.voice, settings.sampling
     plan = voice.plan(trace.sentences[0].text, settings.rate)
     tokens = [token for round_ in trace.rounds if round_.sentence == 0 for token in round_.tokens]
+    target = voice.target(plan)
     samples = sample_costs(
-        voice.target(plan),
-        [DraftModel(voice.draft(plan), sampling)],
+        target,
+        [engine.drafter(plan, target, settings)],
         tokens,
         settings.gamma,
         sampling,

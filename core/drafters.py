@@ -7,7 +7,16 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from core.errors import ForespeakError
 from core.sampling import Sampling, probs
+
+DRAFTS = {
+    "model": "Draft model",
+    "feature": "Feature-fed draft",
+    "heads": "Draft heads",
+    "ngram": "Repetition (n-gram)",
+}
+"""All ways of drafting by name, with their titles; a voice need not have them all."""
 
 Draw = Callable[[int, Tensor], int]
 """(row, draft_probs [V]) -> token: how a rule draws the row-th drafted token."""
@@ -33,6 +42,13 @@ class LanguageModel(Protocol):
         """Forget everything from position `length` on."""
 
 
+class FeatureModel(LanguageModel, Protocol):
+    """A target whose hidden states can be read."""
+
+    def feature(self, position: int) -> Tensor:
+        """What some of its layers made of a position it has taken in, [F]."""
+
+
 @dataclass(frozen=True)
 class Draft:
     """G proposed tokens and the distributions they were drawn from, [G, V]."""
@@ -48,11 +64,14 @@ class Drafter(Protocol):
         """Up to `count` tokens that may follow `tokens`, all that is verified so far."""
 
 
+NOTHING = Draft([], torch.empty(0, 0))
+
+
 class NoDraft:
     """Proposes nothing: every round is one plain target step."""
 
     def propose(self, tokens: Sequence[int], count: int, draw: Draw) -> Draft:  # noqa: ARG002
-        return Draft([], torch.empty(0, 0))
+        return NOTHING
 
 
 class DraftModel:
@@ -65,7 +84,7 @@ class DraftModel:
 
     def propose(self, tokens: Sequence[int], count: int, draw: Draw) -> Draft:
         if count == 0:
-            return Draft([], torch.empty(0, 0))
+            return NOTHING
         pending = self._resume(tokens)
         drafted: list[int] = []
         rows: list[Tensor] = []
@@ -90,3 +109,106 @@ class DraftModel:
         if self.model.length:
             self.model.rollback(same + 1)
         return tokens[same:]
+
+
+class ChainModel(Protocol):
+    """One sentence of a draft that goes on from the target's features, token by token."""
+
+    def begin(self, feature: Tensor | None) -> Tensor:
+        """The state behind a position with this feature [F]; None before the first position."""
+
+    def step(self, state: Tensor, tokens: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """The next state, and logits [V] of the token that follows `tokens`."""
+
+
+class ChainDraft:
+    """Feature-fed: starts from the target's hidden state, reads each guess before the next."""
+
+    def __init__(self, target: FeatureModel, model: ChainModel, sampling: Sampling):
+        self._target = target
+        self._model = model
+        self._sampling = sampling
+
+    def propose(self, tokens: Sequence[int], count: int, draw: Draw) -> Draft:
+        if count == 0:
+            return NOTHING
+        state = self._model.begin(last_feature(self._target, tokens))
+        known = list(tokens)
+        rows: list[Tensor] = []
+        for row in range(count):
+            state, logits = self._model.step(state, known)
+            rows.append(probs(logits, self._sampling))
+            known.append(draw(row, rows[-1]))
+        return Draft(known[len(tokens) :], torch.stack(rows))
+
+
+class HeadsModel(Protocol):
+    """One sentence of heads that each guess one token ahead."""
+
+    def guess(self, feature: Tensor | None, tokens: Sequence[int], count: int) -> Tensor:
+        """Logits of up to `count` tokens that follow `tokens`, [G, V]; feature: of the position
+        that gave the last of them, None before the first."""
+
+
+class HeadsDraft:
+    """All guesses at once: none knows the others."""
+
+    def __init__(self, target: FeatureModel, model: HeadsModel, sampling: Sampling):
+        self._target = target
+        self._model = model
+        self._sampling = sampling
+
+    def propose(self, tokens: Sequence[int], count: int, draw: Draw) -> Draft:
+        if count == 0:
+            return NOTHING
+        logits = self._model.guess(last_feature(self._target, tokens), tokens, count)
+        rows = probs(logits, self._sampling)
+        return Draft([draw(row, q) for row, q in enumerate(rows)], rows)
+
+
+def last_feature(target: FeatureModel, tokens: Sequence[int]) -> Tensor | None:
+    """Of the position that gave the last verified token: no later one has been verified."""
+    return target.feature(len(tokens) - 1) if tokens else None
+
+
+class NGramDraft:
+    """Repetition: what followed when the sentence's last tokens were last said (prompt lookup).
+
+    The free anchor: no model, and nothing where nothing is repeated. Its q is certain of every
+    token, so the ratio test accepts with the target's own p.
+    """
+
+    LONGEST = 8  # tokens that are looked up; a frame of the last ones is enough
+
+    def __init__(self, num_codebooks: int, codebook_size: int):
+        self._Q = num_codebooks
+        self._V = codebook_size
+
+    def propose(self, tokens: Sequence[int], count: int, draw: Draw) -> Draft:
+        start = self._match(tokens)
+        guesses = [] if start is None else tokens[start : start + count]
+        if not guesses:
+            return NOTHING
+        q = torch.nn.functional.one_hot(torch.tensor(guesses), self._V).float()
+        return Draft([draw(row, q[row]) for row in range(len(guesses))], q)
+
+    def _match(self, tokens: Sequence[int]) -> int | None:
+        """Where what comes next begins: behind the latest of the longest matches, in phase."""
+        best, longest = None, self._Q - 1
+        for start in range(len(tokens) - self._Q, 0, -self._Q):
+            length = 0
+            while length < min(self.LONGEST, start) and (
+                tokens[start - 1 - length] == tokens[len(tokens) - 1 - length]
+            ):
+                length += 1
+            if length > longest:
+                best, longest = start, length
+            if longest == self.LONGEST:
+                break
+        return best
+
+
+def check_draft(name: str, offered: Sequence[str] = tuple(DRAFTS)) -> None:
+    """Raises ForespeakError if there is no such way of drafting among those offered."""
+    if name not in offered:
+        raise ForespeakError(f"Unknown draft {name!r}: choose one of {', '.join(offered)}.")

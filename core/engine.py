@@ -11,7 +11,7 @@ import torch
 
 from core.adaptive import Adaptive, Fixed, Window
 from core.decode import autoregressive, speculative
-from core.drafters import DraftModel
+from core.drafters import Drafter, DraftModel, LanguageModel, NGramDraft, check_draft
 from core.errors import ForespeakError
 from core.lm.durations import check_rate
 from core.lm.graph import MAX_GAMMA
@@ -38,6 +38,7 @@ class Settings:
 
     tolerance: how far a relaxed rule goes; None leaves it at the rule's own. adaptive: what
     drafting yields and costs here; with it, windows up to gamma are chosen round by round.
+    draft: who guesses, of `core.drafters.DRAFTS`.
     """
 
     sampling: Sampling = field(default_factory=Sampling)
@@ -47,8 +48,10 @@ class Settings:
     rate: float = 1.0
     tolerance: float | None = None
     adaptive: Outlook | None = None
+    draft: str = "model"
 
     def __post_init__(self) -> None:
+        check_draft(self.draft)
         find_rule(self.rule, self.tolerance)
         if not 0 <= self.gamma <= MAX_GAMMA:
             raise ForespeakError(
@@ -145,9 +148,11 @@ class Engine:
         """Speak: events in the order in which things happen; closing the iterator cancels.
 
         A sentence is split off only when the one before it is spoken: a long text begins as
-        soon as a short one. Raises ForespeakError, before any event, if there is nothing to say.
+        soon as a short one. Raises ForespeakError, before any event, if there is nothing to say
+        or the voice has no such draft.
         """
         begun = perf_counter()
+        check_draft(settings.draft, self.voice.drafts)
         sentences = iter(self.voice.sentences(text))
         first = next(sentences, None)
         if first is None:
@@ -162,6 +167,14 @@ class Engine:
         """The accept rule of a run with this voice."""
         rule = find_rule(settings.rule, settings.tolerance)
         return rule.hearing(self.voice.codec.groups) if rule.acoustic else rule
+
+    def drafter(self, plan: Plan, target: LanguageModel, settings: Settings) -> Drafter:
+        """Who guesses what this target says of a sentence."""
+        if settings.draft == "model":
+            return DraftModel(self.voice.draft(plan), settings.sampling)
+        if settings.draft == "ngram":
+            return NGramDraft(self.voice.codec.num_codebooks, self.voice.codec.codebook_size)
+        return self.voice.fed_draft(settings.draft, plan, target, settings.sampling)
 
     def _run(self, sentences: Iterable[str], settings: Settings, begun: float) -> Iterator[Event]:
         trace = self._blank_trace(settings)
@@ -220,7 +233,7 @@ class Engine:
         target = self.voice.target(plan)
         if settings.gamma == 0:
             return autoregressive(target, length, sampling, rule, noise)
-        drafter = DraftModel(self.voice.draft(plan), sampling)
+        drafter = self.drafter(plan, target, settings)
         return speculative(target, drafter, length, window, sampling, rule, noise)
 
     def _window(self, settings: Settings) -> Window:
@@ -248,6 +261,7 @@ class Engine:
             codebook_size=codec.codebook_size,
             frame_rate=codec.frame_rate,
             sample_rate=codec.sample_rate,
+            draft=settings.draft,
             adaptive=settings.adapts,
             tolerance=rule.tolerance and rule.tolerance.value,
         )

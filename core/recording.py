@@ -138,6 +138,7 @@ class Recorder:
     def __init__(self, voice: Voice):
         self.name = voice.name
         self.codec = voice.codec
+        self.drafts = ("model",)  # the one whose logits are kept
         self.draft_logits: list[Tensor] = []
         self.target_logits: list[Tensor] = []
         self._voice = voice

@@ -17,7 +17,7 @@ from core.errors import ForespeakError
 from core.files import write_text
 from core.sound import from_flac, to_flac
 
-SCHEMA = 3
+SCHEMA = 4
 MOST = 64  # γ and codebooks: whoever shows a trace makes room for them before it looks further
 FRAME_RATES = (1, 1000)  # Hz
 SAMPLE_RATES = (8_000, 192_000)  # Hz; browsers refuse what lies far outside
@@ -105,7 +105,7 @@ class Trace:
     """One synthesis from request to last sample.
 
     gamma: the widest window; adaptive: narrower ones were chosen on the way. tolerance: of a
-    relaxed rule, None for others. sound: all of it as `core.sound.to_flac` writes it, "" where
+    relaxed rule, None for others. draft: who guessed, of `core.drafters.DRAFTS`. sound: all of it as `core.sound.to_flac` writes it, "" where
     none was kept.
     """
 
@@ -127,6 +127,7 @@ class Trace:
     sample_rate: int
     adaptive: bool = False
     tolerance: float | None = None
+    draft: str = "model"
     sentences: tuple[Sentence, ...] = ()
     rounds: tuple[Round, ...] = ()
     chunks: tuple[Chunk, ...] = ()
@@ -181,6 +182,8 @@ class Trace:
             data = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise ForespeakError(f"{path} is not a trace: it is not JSON.") from error
+        if isinstance(data, dict) and data.get("schema") == 3 and "draft" not in data:
+            text = json.dumps(data := data | {"draft": "model", "schema": 4})  # the only one then
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise ForespeakError(f"{path} is not a trace of schema {SCHEMA}: record it again.")
         damaged = ForespeakError(f"{path} is damaged: record the trace again.")

@@ -53,6 +53,7 @@ class FakeVoice:
     """Implements `Voice`: a sentence a line, a frame a letter; "fail" breaks in the middle."""
 
     name = "fake"
+    drafts = ("model", "ngram")
 
     def __init__(self) -> None:
         self.codec = ToneCodec()

@@ -110,8 +110,13 @@ class Decoder(nn.Module):
         """Sum of codebook vectors of whole frames, normalised; codes [B, Q, T] -> [B, T, dim]."""
         return sum(self.vectors[q][codes[:, q]] for q in range(self.config.num_codebooks))
 
-    def forward(self, codes: Tensor, cond: Tensor, hint: Tensor) -> Tensor:
-        """Teacher-forced logits [B, T, Q, V] of codes [B, Q, T], given the conditioner's output."""
+    def known_inputs(self, cond: Tensor, hint: Tensor) -> Tensor:
+        """The part of `inputs` that is there before any token; [B, T * Q, width]."""
+        hinted = F.linear(hint, self.geometry.weight[:, 2 * self.config.code_dim :])
+        return ((self.cond(cond) + hinted)[:, :, None] + self.phase.weight).flatten(1, 2)
+
+    def inputs(self, codes: Tensor, cond: Tensor, hint: Tensor) -> Tensor:
+        """What the first block reads at each position, [B, T * Q, width]; codes [B, Q, T]."""
         B, Q, T = codes.shape
         offset = torch.arange(Q, device=codes.device)[:, None] * self.config.codebook_size
         tokens = (codes + offset).transpose(1, 2).reshape(B, T * Q)
@@ -125,7 +130,12 @@ class Decoder(nn.Module):
         geometry = torch.cat((so_far, context), -1)
         x = self.embed(previous).view(B, T, Q, -1) + self.phase.weight
         x = x + self.cond(cond)[:, :, None] + self.geometry(geometry)
-        x = x.view(B, T * Q, -1)
+        return x.view(B, T * Q, -1)
+
+    def forward(self, codes: Tensor, cond: Tensor, hint: Tensor) -> Tensor:
+        """Teacher-forced logits [B, T, Q, V] of codes [B, Q, T], given the conditioner's output."""
+        B, Q, T = codes.shape
+        x = self.inputs(codes, cond, hint)
         rope = rope_table(T * Q, self.config.width // self.config.heads).to(codes.device)
         place = torch.arange(T * Q, device=codes.device)
         distance = place[:, None] - place

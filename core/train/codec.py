@@ -32,7 +32,7 @@ from core.train.loop import Losses, Trainer
 
 CONFIG = LatentCodecConfig()
 ENCODER = ContextConfig(past=4, ahead=4)
-ENCODER_FILE = "encoder.safetensors"  # only training needs it
+ENCODER_FILE = "encoder.safetensors"  # in the work folder: only training needs it
 BATCH_FRAMES = 3000
 COMMITMENT = 0.25
 SAMPLE_FRAMES = 40_000  # for the principal components and the first codebooks
@@ -84,7 +84,7 @@ def squared(difference: Tensor, valid: Tensor) -> Tensor:
 def run(work: Path, assets: Path, minutes: float) -> None:
     """Train for `minutes` in all, interrupted runs included; work/latents must be there.
 
-    Writes codec.safetensors and encoder.safetensors to the voice's folder `assets`.
+    Writes codec.safetensors to the voice's folder `assets`, encoder.safetensors to `work`.
     """
     sample = torch.cat(list(stacked(work, SAMPLE_FRAMES)))
     basis = fit_basis(sample, CONFIG)
@@ -101,7 +101,7 @@ def run(work: Path, assets: Path, minutes: float) -> None:
         autoencoder.root.copy_(torch.linalg.cholesky(mixed_metric(utterances, spectral)))
     train(autoencoder, utterances, checkpoint, minutes)
     assemble(autoencoder, basis, vocoder).save(assets / "codec.safetensors")
-    save_checkpoint(assets / ENCODER_FILE, autoencoder.encoder, asdict(ENCODER))
+    save_checkpoint(work / ENCODER_FILE, autoencoder.encoder, asdict(ENCODER))
 
 
 def train(

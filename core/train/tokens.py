@@ -17,7 +17,7 @@ def run(work: Path, assets: Path, _minutes: float) -> None:
     codec = LatentCodec.load(assets / "codec.safetensors", torch.device("cpu"))
     dim = codec.codebooks.shape[-1]
     encoder = load_checkpoint(
-        assets / ENCODER_FILE, lambda config: ContextNet(dim, ContextConfig(**config))
+        work / ENCODER_FILE, lambda config: ContextNet(dim, ContextConfig(**config))
     )
     write_tokens(
         work,

@@ -16,6 +16,7 @@ class DraftAlone:
         self._voice = voice
         self.name = f"{voice.name}, its draft alone"
         self.codec = voice.codec
+        self.drafts = ("model", "ngram")
 
     def sentences(self, text: str) -> Iterable[str]:
         return self._voice.sentences(text)

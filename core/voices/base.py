@@ -1,12 +1,13 @@
 """What the engine asks of a voice; everything that differs between families hides behind it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from core.codec.base import Codec
-from core.drafters import LanguageModel
+from core.drafters import Drafter, LanguageModel
+from core.sampling import Sampling
 from core.trace import Sentence
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -25,6 +26,8 @@ class Voice(Protocol):
 
     name: str
     codec: Codec
+    drafts: Sequence[str]
+    """Which of `core.drafters.DRAFTS` it has; "model" and "ngram" need nothing more than below."""
 
     def sentences(self, text: str) -> Iterable[str]:
         """The speakable sentences of any text, none if there are none; lazily, if it can."""
@@ -37,3 +40,8 @@ class Voice(Protocol):
 
     def draft(self, plan: Plan) -> LanguageModel:
         """The draft at the sentence's beginning."""
+
+    def fed_draft(
+        self, name: str, plan: Plan, target: LanguageModel, sampling: Sampling
+    ) -> Drafter:
+        """Any other of `drafts`: one that reads what this target made of its positions."""

@@ -32,6 +32,7 @@ class Joe:
     """Implements `Voice`."""
 
     name = "joe"
+    drafts = ("model", "ngram")
 
     def __init__(self, device: torch.device, folder: Path = ASSETS / "joe"):
         self.codec = LatentCodec.load(folder / "codec.safetensors", device)

@@ -169,6 +169,12 @@ def test_the_undamaged_example_loads(tmp_path: Path) -> None:
     assert Trace.load(tmp_path / "trace.json") == EXAMPLE
 
 
+def test_a_trace_from_before_there_was_a_choice_of_drafts_loads(tmp_path: Path) -> None:
+    """What people have saved stays readable."""
+    damage(tmp_path / "trace.json", schema=3, draft=...)
+    assert Trace.load(tmp_path / "trace.json") == EXAMPLE
+
+
 NO_TRACES = (b"", b"{", b"\xff\xfe\x00", b"[]", b"3", b"null", b'"text"', b"[" * 200_000)
 
 
