@@ -4,6 +4,7 @@ import gradio as gr
 
 from app.handlers import DEFAULT_OUTPUT
 from app.orders import ADAPTIVE, AUTOMATIC, DRAFT, LONGEST_TEXT, NO_DRAFT
+from core.drafters import DRAFTS
 from core.engine import MAX_GAMMA, VOICES
 from core.verify import RULES, Rule
 
@@ -14,7 +15,7 @@ EXAMPLES = (
     "It was the best of times, it was the worst of times. It was the age of wisdom, "
     "it was the age of foolishness.",
 )
-WIDTH = 250  # pixels that a control needs at least: four in a row of the settings, one on a phone
+WIDTH = 210  # pixels that a control needs at least: five in a row of the settings, one on a phone
 COUNT_CHARACTERS = "text => `${[...text].length.toLocaleString()} characters`"
 
 
@@ -49,66 +50,81 @@ def rule_title(rule: Rule) -> str:
 def settings_controls(voice: str) -> list[gr.components.Component]:
     """Everything of an order but its text."""
     with gr.Row(elem_classes="settings"):
-        return [
-            gr.Dropdown(
-                list(VOICES), value=voice, label="Voice", info="Who speaks.", min_width=WIDTH
-            ),
-            gr.Dropdown(
-                [DRAFT, NO_DRAFT],
-                value=DRAFT,
-                label="Draft",
-                info="Who guesses ahead; the baseline has nobody.",
-                min_width=WIDTH,
-            ),
-            gr.Dropdown(
-                [(rule_title(rule), rule.name) for rule in RULES.values()],
-                value="lossless",
-                label="Rule",
-                info="How the target verifies the guesses.",
-                min_width=WIDTH,
-            ),
-            gr.Dropdown(
-                [AUTOMATIC, ADAPTIVE, *range(1, MAX_GAMMA + 1)],
-                value=AUTOMATIC,
-                label="γ",
-                info="Guesses per round; automatic suits this computer, adaptive each round.",
-                min_width=WIDTH,
-            ),
-            gr.Slider(
-                0,
-                2,
-                0.8,
-                step=0.05,
-                label="Temperature",
-                info="0 takes the likeliest token, more varies.",
-                min_width=WIDTH,
-            ),
-            gr.Slider(
-                0.05,
-                1,
-                1,
-                step=0.05,
-                label="Top-p",
-                info="Keeps the likeliest tokens up to this mass.",
-                min_width=WIDTH,
-            ),
-            gr.Number(
-                0,
-                label="Seed",
-                precision=0,
-                info="Same seed, same settings: same sound.",
-                min_width=WIDTH,
-            ),
-            gr.Slider(
-                0.5,
-                2,
-                1,
-                step=0.05,
-                label="Speaking rate",
-                info="1 is the natural pace.",
-                min_width=WIDTH,
-            ),
-        ]
+        who, *guesses, tolerance = _guessing(voice)
+        return [who, *guesses, *_speaking(), tolerance]
+
+
+def _guessing(voice: str) -> list[gr.components.Component]:
+    """Voice, draft, rule, γ; and, where it is looked for, the tolerance."""
+    return [
+        gr.Dropdown(list(VOICES), value=voice, label="Voice", info="Who speaks.", min_width=WIDTH),
+        gr.Dropdown(
+            [*((title, name) for name, title in DRAFTS.items()), ("None (baseline)", NO_DRAFT)],
+            value=DRAFT,
+            label="Draft",
+            info="Who guesses ahead; the baseline has nobody.",
+            min_width=WIDTH,
+        ),
+        gr.Dropdown(
+            [(rule_title(rule), rule.name) for rule in RULES.values()],
+            value="lossless",
+            label="Rule",
+            info="How the target verifies the guesses.",
+            min_width=WIDTH,
+        ),
+        gr.Dropdown(
+            [AUTOMATIC, ADAPTIVE, *range(1, MAX_GAMMA + 1)],
+            value=AUTOMATIC,
+            label="γ",
+            info="Guesses per round; automatic: for this computer, adaptive: for each round.",
+            min_width=WIDTH,
+        ),
+        gr.Number(
+            None,
+            label="Tolerance",
+            info="Of rules that are not lossless; empty: the rule's own.",
+            min_width=WIDTH,
+        ),
+    ]
+
+
+def _speaking() -> list[gr.components.Component]:
+    """Temperature, top-p, seed, speaking rate."""
+    return [
+        gr.Slider(
+            0,
+            2,
+            0.8,
+            step=0.05,
+            label="Temperature",
+            info="0 takes the likeliest token, more varies.",
+            min_width=WIDTH,
+        ),
+        gr.Slider(
+            0.05,
+            1,
+            1,
+            step=0.05,
+            label="Top-p",
+            info="Keeps the likeliest tokens up to this mass.",
+            min_width=WIDTH,
+        ),
+        gr.Number(
+            0,
+            label="Seed",
+            info="Same seed, same settings: same sound.",
+            min_width=WIDTH,
+        ),
+        gr.Slider(
+            0.5,
+            2,
+            1,
+            step=0.05,
+            label="Speaking rate",
+            info="1 is the natural pace.",
+            min_width=WIDTH,
+        ),
+    ]
 
 
 def speaker_controls() -> list[gr.components.Component]:

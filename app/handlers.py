@@ -85,17 +85,18 @@ class Handlers:
         top_p: float,
         seed: int,
         rate: float,
+        tolerance: float | None = None,
     ) -> tuple[tuple[int, np.ndarray], dict[str, Any], dict[str, Any]]:
         """Speak a text: a WAV file, the trace of every round (with the sound), and the metrics.
 
-        voice: its name; draft: "Draft model" or "None (baseline)"; rule: how guesses are
-        verified; gamma: tokens drafted per round, "automatic", "adaptive" or 1 to 16;
-        temperature: 0 to 5; top_p: above 0, up to 1; rate: speaking rate, 0.5 to 2. Times are in
-        seconds.
+        voice: its name; draft: "model", "feature", "heads", "ngram" or "none"; rule: how guesses
+        are verified; gamma: tokens drafted per round, "automatic", "adaptive" or 1 to 16;
+        temperature: 0 to 5; top_p: above 0, up to 1; rate: speaking rate, 0.5 to 2; tolerance: of a
+        rule that is not lossless, None for its own. Times are in seconds.
         """
         try:
             order = Order.from_controls(
-                text, voice, draft, rule, gamma, temperature, top_p, seed, rate
+                text, voice, draft, rule, gamma, temperature, top_p, seed, rate, tolerance
             )
             run = self._runs.start(lambda run: render(run, self._studio, order))
             with run.listening():

@@ -3,20 +3,22 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core.drafters import DRAFTS, check_draft
 from core.engine import Settings, find_voice
 from core.errors import ForespeakError
 from core.sampling import Sampling
 from core.speedup import Outlook
+from core.verify import find_rule
 
 AUTOMATIC, ADAPTIVE = "automatic", "adaptive"
-DRAFT, NO_DRAFT = "Draft model", "None (baseline)"
+DRAFT, NO_DRAFT = "model", "none"
 LONGEST_TEXT = 20_000  # characters
 
 
 @dataclass(frozen=True)
 class Order:
     """Checked. gamma 0 is the baseline, None lets the engine's costs decide; adaptive: anew in
-    each round."""
+    each round. draft: who guesses where somebody does. tolerance: None is the rule's own."""
 
     text: str
     voice: str
@@ -26,6 +28,8 @@ class Order:
     seed: int
     rate: float
     adaptive: bool = False
+    draft: str = DRAFT
+    tolerance: float | None = None
 
     @classmethod
     def from_controls(
@@ -37,10 +41,14 @@ class Order:
         gamma: str | int,
         temperature: float,
         top_p: float,
-        seed: int,
+        seed: float,
         rate: float,
+        tolerance: float | None = None,
     ) -> "Order":
-        """From what the page's controls hold. Raises where one is empty or out of range."""
+        """From what the page's controls hold. Raises where one is empty or out of range.
+
+        tolerance: of a relaxed rule, may be empty; other rules have none, and pay no heed.
+        """
         given: tuple[Any, ...] = (text, voice, draft, rule, gamma, temperature, top_p, seed, rate)
         if None in given:
             raise ForespeakError("A setting is empty: fill in every one.")
@@ -49,6 +57,7 @@ class Order:
                 f"The text has {len(text)} characters: give at most {LONGEST_TEXT}."
             )
         find_voice(voice)
+        check_draft(draft, (*DRAFTS, NO_DRAFT))
         chosen = None if gamma in (AUTOMATIC, ADAPTIVE) else int(gamma)
         order = cls(
             text=text,
@@ -56,9 +65,11 @@ class Order:
             gamma=0 if draft == NO_DRAFT else chosen,
             rule=rule,
             sampling=Sampling(float(temperature), top_p=float(top_p)),
-            seed=int(seed),
+            seed=whole("Seed", seed),
             rate=float(rate),
             adaptive=gamma == ADAPTIVE,
+            draft=DRAFT if draft == NO_DRAFT else draft,
+            tolerance=tolerance if find_rule(rule).tolerance else None,
         )
         order.settings(1)
         return order
@@ -76,7 +87,22 @@ class Order:
         return self._settings(self.gamma or automatic_gamma, outlook)
 
     def _settings(self, gamma: int, outlook: Outlook | None = None) -> Settings:
-        settings = Settings(self.sampling, self.rule, gamma, self.seed, self.rate)
+        settings = Settings(
+            self.sampling,
+            self.rule,
+            gamma,
+            self.seed,
+            self.rate,
+            self.tolerance,
+            draft=self.draft,
+        )
         if not (gamma and self.adaptive and outlook):
             return settings
         return replace(settings, gamma=outlook.widest, adaptive=outlook)
+
+
+def whole(name: str, value: float) -> int:
+    """Of a number field. Raises ForespeakError rather than round what somebody typed."""
+    if not float(value).is_integer():
+        raise ForespeakError(f"{name} {value:g} is not whole: give a whole number.")
+    return int(value)

@@ -19,7 +19,7 @@ from core.trace import first_difference
 def render(run: Run, studio: Studio, order: Order) -> str:
     """Speak once, for a program."""
     with studio.use(order.voice, run.status, run.check) as ready:
-        outlook = ready.outlook_of(order.rule)
+        outlook = studio.outlook(order.voice, order.draft, order.rule)
         speak(run, ready, order.text, order.settings(outlook.gamma, outlook))
     return "Done."
 
@@ -46,7 +46,7 @@ def race(run: Run, studio: Studio, order: Order) -> str:
         plain = speak(run, ready, order.text, order.baseline())
         ready = studio.renew(order.voice, plain.metrics().tokens_per_s)
         run.status("Racing: speculative decoding speaks…", "speaking")
-        outlook = ready.outlook_of(order.rule)
+        outlook = studio.outlook(order.voice, order.draft, order.rule)
         fast = speak(run, ready, order.text, order.drafted(outlook.gamma, outlook))
         studio.learn(order.voice, fast.trace())
     run.put(verdict(plain, fast))
@@ -60,7 +60,7 @@ def _speak_and_compare(
     computer was busy then, or is now."""
     with studio.use(order.voice, run.status, run.check) as ready:
         run.status("Speaking…", "speaking")
-        outlook = ready.outlook_of(order.rule)
+        outlook = studio.outlook(order.voice, order.draft, order.rule)
         settings = order.settings(outlook.gamma, outlook)
         lane = speak(run, ready, order.text, settings, [speakers] if speakers else [])
         if speakers:

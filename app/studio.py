@@ -62,24 +62,31 @@ class Measured:
 class Ready:
     """A warm voice, and what was measured of it on this computer.
 
-    measured: the latest run that was compared; None if there was none yet. alphas: of rules
-    other than the one that was measured, as their latest runs showed.
+    outlooks: of each draft that was measured, under the rule MEASURED has. measured: the latest
+    run that was compared; None if there was none yet. alphas: of drafts under other rules, as
+    their latest runs showed.
     """
 
     engine: Engine
     baseline_tokens_per_s: float
-    outlook: Outlook
+    outlooks: Mapping[str, Outlook]
     measured: Measured | None = None
-    alphas: Mapping[str, float] = field(default_factory=dict)
+    alphas: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    @property
+    def outlook(self) -> Outlook:
+        """Of the draft that everything begins with."""
+        return self.outlooks[MEASURED.draft]
 
     @property
     def gamma(self) -> int:
         """The automatic γ."""
         return self.outlook.gamma
 
-    def outlook_of(self, rule: str) -> Outlook:
-        """What drafting yields and costs under a rule, as far as that is known."""
-        return replace(self.outlook, alpha=self.alphas.get(rule, self.outlook.alpha))
+    def outlook_of(self, draft: str, rule: str) -> Outlook:
+        """What a draft that was measured yields and costs under a rule, as far as is known."""
+        outlook = self.outlooks[draft]
+        return replace(outlook, alpha=self.alphas.get((draft, rule), outlook.alpha))
 
 
 class Studio:
@@ -133,13 +140,24 @@ class Studio:
             self._ready[voice] = ready
             return ready
 
+    def outlook(self, voice: str, draft: str, rule: str) -> Outlook:
+        """Of a voice that is in use; a draft is measured when it is first asked for."""
+        ready = self.ready(voice)
+        if draft not in ready.outlooks:
+            outlook = measure_outlook(ready.engine, replace(MEASURED, draft=draft))
+            with self._loading:
+                ready = self._ready[voice]
+                ready = replace(ready, outlooks={**ready.outlooks, draft: outlook})
+                self._ready[voice] = ready
+        return ready.outlook_of(draft, rule)
+
     def learn(self, voice: str, trace: Trace) -> None:
         """Take note of how much of a run was accepted, if its rule is not the one measured."""
         if trace.rule == MEASURED.rule or not any(round_.tested for round_ in trace.rounds):
             return
         with self._loading:
             ready = self._ready[voice]
-            alphas = {**ready.alphas, trace.rule: mean_acceptance(trace)}
+            alphas = {**ready.alphas, (trace.draft, trace.rule): mean_acceptance(trace)}
             self._ready[voice] = replace(ready, alphas=alphas)
 
     @contextmanager
@@ -173,7 +191,7 @@ class Studio:
             warm_up(engine, Settings())
             plain = Settings(gamma=0)
             baseline = median(measure_baseline(engine, plain) for _ in range(TIMES_MEASURED))
-            return Ready(engine, baseline, measure_outlook(engine, MEASURED))
+            return Ready(engine, baseline, {MEASURED.draft: measure_outlook(engine, MEASURED)})
         except Exception as error:
             self._states[voice] = State("failed", text := explain(error))
             raise ForespeakError(text) from error

@@ -105,8 +105,8 @@ class Trace:
     """One synthesis from request to last sample.
 
     gamma: the widest window; adaptive: narrower ones were chosen on the way. tolerance: of a
-    relaxed rule, None for others. draft: who guessed, of `core.drafters.DRAFTS`. sound: all of it as `core.sound.to_flac` writes it, "" where
-    none was kept.
+    relaxed rule, None for others. draft: who guessed, of `core.drafters.DRAFTS`. sound: all of
+    it as `core.sound.to_flac` writes it, "" where none was kept.
     """
 
     __pydantic_config__: ClassVar = STRICT

@@ -2,12 +2,12 @@
 
 import secrets
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from app.orders import Order
+from app.orders import DRAFT, Order
 from app.runs import Run, Runs
 from app.studio import Studio
 from core.errors import ForespeakError
@@ -60,8 +60,8 @@ class Recordings:
         """The work of a run: speak the first sentence with a draft, and keep it."""
         with self._studio.use(order.voice, run.status, run.check) as ready:
             run.status("Recording the first sentence…", "speaking")
-            outlook = ready.outlook_of(order.rule)
-            settings = order.drafted(outlook.gamma, outlook)
+            outlook = ready.outlook_of(DRAFT, order.rule)
+            settings = replace(order.drafted(outlook.gamma, outlook), draft=DRAFT)
             recording = record(ready.engine, order.text, settings, run.check)
         run.put({"kind": "recorded", "recording": self._keep(Entry(recording, order.voice))})
         return "Recorded."

@@ -5,7 +5,7 @@ They guess the tokens behind the last verified position from what the target's l
 any token is known. Input rows and output weights are the target's own, so a draft is small.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar

@@ -54,6 +54,17 @@ def test_adaptive_windows_go_by_the_outlook():
     assert not order(gamma=AUTOMATIC).settings(2, outlook).adapts
 
 
+def test_a_tolerance_is_for_rules_that_have_one():
+    assert order(rule="ssd", tolerance=0.4).settings(2).tolerance == 0.4
+    assert order(rule="ssd").settings(2).tolerance is None
+    assert order(rule="block", tolerance=0.4).settings(2).tolerance is None
+
+
+def test_who_guesses_reaches_the_engine():
+    assert order(draft="ngram").settings(2).draft == "ngram"
+    assert order(draft=NO_DRAFT).drafted(2).draft == DRAFT
+
+
 @pytest.mark.parametrize("name", CONTROLS)
 def test_an_empty_control_is_refused(name):
     with pytest.raises(ForespeakError, match="empty"):
@@ -69,6 +80,9 @@ def test_an_empty_control_is_refused(name):
         ({"top_p": 0}, "Top-p"),
         ({"rate": 3}, "rate 3"),
         ({"gamma": 17}, "γ 17"),
+        ({"draft": "oracle"}, "oracle"),
+        ({"seed": 1.5}, r"Seed 1\.5 is not whole"),
+        ({"rule": "ssd", "tolerance": 2}, "β 2"),
         ({"text": "a" * (LONGEST_TEXT + 1)}, "20001 characters"),
     ],
 )

@@ -116,13 +116,13 @@ class TestLive:
         studio = Studio(lambda _: fake_engine())
         measured = studio.ready("joe").outlook
         finished(started(studio, work, order()))
-        assert studio.ready("joe").outlook_of("lossless") == measured
+        assert studio.ready("joe").outlook_of("model", "lossless") == measured
         run = started(studio, work, order(rule="typical"))
         finished(run)
         alpha = mean_acceptance(run.lanes[-1].trace())
         outlook = replace(measured, alpha=alpha)
-        assert studio.ready("joe").outlook_of("typical") == outlook
-        assert studio.ready("joe").outlook_of("ssd") == measured
+        assert studio.ready("joe").outlook_of("model", "typical") == outlook
+        assert studio.ready("joe").outlook_of("model", "ssd") == measured
         again = started(studio, work, order(rule="typical", gamma=AUTOMATIC))
         finished(again)
         assert again.lanes[-1].trace().gamma == outlook.gamma
@@ -130,7 +130,7 @@ class TestLive:
     def test_a_baseline_teaches_nothing_of_its_rule(self):
         studio = Studio(lambda _: fake_engine())
         finished(started(studio, live, order(rule="typical", draft=NO_DRAFT)))
-        assert studio.ready("joe").outlook_of("typical") == studio.ready("joe").outlook
+        assert studio.ready("joe").outlook_of("model", "typical") == studio.ready("joe").outlook
 
     def test_sound_is_there_before_the_run_has_ended(self):
         studio, _ = slow_studio()

@@ -14,7 +14,7 @@ from app.runs import Run
 from app.studio import Studio
 from tests.browser.pages import SlowVoice
 
-SETTINGS = ("joe", "Draft model", "lossless", 4, 0.8, 1.0, 0, 1.0)
+SETTINGS = ("joe", "model", "lossless", 4, 0.8, 1.0, 0, 1.0)
 # `player` is what the page plays a trial with: from the first clips that it loads.
 CATCH = """addEventListener("DOMContentLoaded", async () => {
   const { BlindPlayer } = await import(new URL("/forespeak/page/listen-player.js", location));

@@ -51,7 +51,7 @@ class TestSpeak:
         _, trace, _ = client.predict(
             "hello",
             voice="joe",
-            draft="Draft model",
+            draft="model",
             rule="same-seed",
             gamma=2,
             temperature=0.5,
@@ -62,7 +62,7 @@ class TestSpeak:
         )
         settings = ("rule", "gamma", "temperature", "top_p", "seed", "rate")
         assert [trace[name] for name in settings] == ["same-seed", 2, 0.5, 0.9, 7, 1.5]
-        _, trace, _ = client.predict("hello", draft="None (baseline)", api_name="/speak")
+        _, trace, _ = client.predict("hello", draft="none", api_name="/speak")
         assert trace["gamma"] == 0
 
     @pytest.mark.parametrize(
