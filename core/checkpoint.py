@@ -1,4 +1,4 @@
-"""Modules as safetensors: weights as float16 or, with a scale per row, as int8; sizes in the header."""
+"""Modules as safetensors: float16, or int8 with a scale per row; sizes in the header."""
 
 import json
 from collections.abc import Callable, Mapping

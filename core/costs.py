@@ -41,8 +41,11 @@ def mean_acceptance(trace: Trace) -> float:
     was drawn from q whatever its verdict, so the mean of min(1, p/q) over the drawn tokens is
     an unbiased estimate of Σ min(p, q), and a steadier one than counting verdicts. Under any
     other rule than the ratio test that is not the chance of acceptance: verdicts are counted.
+    0 where nothing was drafted.
     """
     visited = [(round_, row) for round_ in trace.rounds for row in range(round_.tested)]
+    if not visited:
+        return 0.0
     if trace.rule != "lossless":
         return fmean(row < round_.accepted for round_, row in visited)
     return fmean(

@@ -178,7 +178,7 @@ class NGramDraft:
     token, so the ratio test accepts with the target's own p.
     """
 
-    LONGEST = 8  # tokens that are looked up; a frame of the last ones is enough
+    LONGEST = 8  # tokens that are looked up, at most; one that was said before is enough
 
     def __init__(self, num_codebooks: int, codebook_size: int):
         self._Q = num_codebooks
@@ -194,7 +194,7 @@ class NGramDraft:
 
     def _match(self, tokens: Sequence[int]) -> int | None:
         """Where what comes next begins: behind the latest of the longest matches, in phase."""
-        best, longest = None, self._Q - 1
+        best, longest = None, 0
         for start in range(len(tokens) - self._Q, 0, -self._Q):
             length = 0
             while length < min(self.LONGEST, start) and (

@@ -57,7 +57,7 @@ class ChainRuntime:
     """Prepared weights. Holds no state: any number of sentences may share it."""
 
     def __init__(self, chain: Chain, inputs: Inputs):
-        """inputs: of the target, on the CPU: so small a model is quickest there."""
+        """inputs: of the target, on the CPU."""
         width, features = len(chain.begin), chain.feature.in_features
         self.inputs = inputs
         self.head = FedHead(chain)

@@ -7,7 +7,7 @@ captured may touch the CPU's memory: a copy from there would fail the capture.
 """
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
 
@@ -20,6 +20,8 @@ from core.lm.runtime import DecoderRuntime, DecoderState, band, run_block
 CAPACITY_STEP = 1024  # sentences of like length share buffers and graphs
 MAX_GAMMA = 16
 WIDEST = MAX_GAMMA + 2  # rows of a graph; wider passes are rare, so they are not worth capturing
+Result = tuple[Tensor, Tensor]
+"""Logits [m, V] and features [m, F] of a pass."""
 CAPTURING = Lock()  # one capture at a time in the whole process; replays need no lock
 
 
@@ -33,21 +35,20 @@ class StaticPass:
         self.base = torch.zeros(capacity, width, device=device)
         self.rope, self.keys, self.values = runtime.buffers(capacity)
         self._start = torch.zeros(1, dtype=torch.long, device=device)
-        self._graphs: dict[tuple[int, int], Callable[[Tensor], Tensor]] = {}
+        self._graphs: dict[tuple[int, int], Callable[[Tensor], Result]] = {}
         self._memory: Any = None  # the graphs never run at once, so they share their scratch
 
-    def __call__(self, start: int, table_rows: list[list[int]]) -> Tensor:
-        """Logits [m, V] of positions from `start`, on the CPU; rows as `DecoderState` has them."""
+    def __call__(self, start: int, table_rows: list[list[int]]) -> Result:
         rows = torch.tensor(table_rows)
         m, phase = len(rows), start % self.runtime.config.num_codebooks
         self._start.fill_(start)
         if m > WIDEST or self.runtime.device.type != "cuda":
-            return self.compute(rows.to(self.runtime.device), phase).cpu()
+            return on_cpu(self.compute(rows.to(self.runtime.device), phase))
         if (m, phase) not in self._graphs:
             self._graphs[m, phase] = self._capture(rows, phase)
         return self._graphs[m, phase](rows)
 
-    def compute(self, rows: Tensor, phase: int) -> Tensor:
+    def compute(self, rows: Tensor, phase: int) -> Result:
         """The pass itself, in shapes that depend on nothing but m; rows [m, 2 Q] on the device."""
         m, window = len(rows), self.runtime.config.window
         device = self._start.device
@@ -55,8 +56,9 @@ class StaticPass:
         seen = self._start + torch.arange(1 - window, m, device=device)
         bias = band(m, window + m - 1, window, device).masked_fill(seen < 0, -torch.inf)
         seen = seen.clamp(min=0)
-        x = self.base[where] + self.runtime.table[rows].sum(1)
+        x = self.base[where] + self.runtime.inputs.table[rows].sum(1)
         rope = self.rope[where]
+        outputs = []
         for block, keys, values in zip(self.runtime.blocks, self.keys, self.values, strict=True):
 
             def remember(
@@ -67,9 +69,10 @@ class StaticPass:
                 return keys.index_select(2, seen), values.index_select(1, seen)
 
             x = run_block(block, x, rope, remember, bias)
-        return self.runtime.logits(x, phase)
+            outputs.append(x)
+        return self.runtime.logits(x, phase), self.runtime.tapped(outputs)
 
-    def _capture(self, rows: Tensor, phase: int) -> Callable[[Tensor], Tensor]:
+    def _capture(self, rows: Tensor, phase: int) -> Callable[[Tensor], Result]:
         """Record `compute` once; calling the result copies `rows` in, replays, copies out."""
         with CAPTURING:
             self._memory = self._memory or torch.cuda.graph_pool_handle()
@@ -82,14 +85,20 @@ class StaticPass:
             graph = torch.cuda.CUDAGraph()
             # Thread-local: what another sentence does meanwhile must not fail this capture.
             with torch.cuda.graph(graph, self._memory, capture_error_mode="thread_local"):
-                logits = self.compute(static_rows, phase)
+                result = self.compute(static_rows, phase)
 
-        def replay(rows: Tensor) -> Tensor:
+        def replay(rows: Tensor) -> Result:
             static_rows.copy_(rows)
             graph.replay()
-            return logits.cpu()  # a copy, since the next replay overwrites it; the pass's one wait
+            return on_cpu(result)  # copies, since the next replay overwrites it; the pass's wait
 
         return replay
+
+
+def on_cpu(result: Result) -> Result:
+    """What a pass gave, where sampling and drafts take it from."""
+    logits, features = result
+    return logits.cpu(), features.cpu()
 
 
 class PassPool:
@@ -114,13 +123,15 @@ class PassPool:
 class GraphRuntime(DecoderRuntime):
     """A decoder whose sentences run through borrowed `StaticPass` objects."""
 
-    def __init__(self, decoder: Decoder, device: torch.device):
-        super().__init__(decoder, device)
+    def __init__(self, decoder: Decoder, device: torch.device, taps: Sequence[int] = ()):
+        super().__init__(decoder, device, taps)
         self._pool = PassPool(self)
 
-    def _state(self, base: Tensor) -> DecoderState:
+    @torch.inference_mode()
+    def start(self, cond: Tensor, hint: Tensor) -> DecoderState:
+        base = self.inputs.of_frames(cond, hint)
         static = self._pool.borrow(len(base))
         static.base[: len(base)] = base
-        state = DecoderState(self.config, len(base), static)
+        state = DecoderState(self, len(base), static)
         weakref.finalize(state, self._pool.give_back, static)
         return state

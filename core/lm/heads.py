@@ -54,7 +54,7 @@ class HeadsRuntime:
     """Prepared weights. Holds no state: any number of sentences may share it."""
 
     def __init__(self, heads: Heads, inputs: Inputs):
-        """inputs: of the target, on the CPU: so small a model is quickest there."""
+        """inputs: of the target, on the CPU."""
         self.inputs = inputs
         self.head = FedHead(heads)
         self.begin = heads.begin[None]

@@ -13,11 +13,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from core.lm.decoder import Block, Decoder, DecoderConfig, rope_table
+from core.lm.decoder import Block, Decoder, rope_table
+from core.lm.inputs import Inputs
 from core.lm.linear import Linear, prepare_linear
 
-Pass = Callable[[int, list[list[int]]], Tensor]
-"""(first position, input table rows of each position) -> logits [m, V], on the CPU."""
+Pass = Callable[[int, list[list[int]]], tuple[Tensor, Tensor]]
+"""(first position, input table rows of each position) -> logits [m, V] and features [m, F], on
+the CPU. Features are the rows behind those layers that the runtime taps, side by side."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,11 @@ class PreparedBlock:
 class DecoderRuntime:
     """Prepared weights of one decoder. Holds no state: any number of sentences may share it."""
 
-    def __init__(self, decoder: Decoder, device: torch.device):
+    def __init__(self, decoder: Decoder, device: torch.device, taps: Sequence[int] = ()):
+        """taps: the layers whose outputs are kept, for whoever drafts from them."""
         self.config = decoder.config
         self.device = device
+        self.taps = tuple(taps)
         with torch.inference_mode():
             self.blocks = [_prepare_block(block, device) for block in decoder.blocks]
             head = decoder.head_weight() * (decoder.norm.weight * self.config.width**0.5)
@@ -43,19 +47,18 @@ class DecoderRuntime:
                 prepare_linear(weight, device, bias)
                 for weight, bias in zip(head, decoder.head_bias.detach(), strict=True)
             ]
-            self.table = _input_table(decoder).to(device)
-            self.cond = decoder.cond.weight.detach().to(device)
-            self.hint = decoder.geometry.weight[:, 2 * self.config.code_dim :].detach().to(device)
-            self.phase = decoder.phase.weight.detach().to(device)
+            self.inputs = Inputs(decoder, device)
+
+    @property
+    def features(self) -> int:
+        """F, their width."""
+        return len(self.taps) * self.config.width
 
     @torch.inference_mode()
     def start(self, cond: Tensor, hint: Tensor) -> "DecoderState":
         """A sentence of T frames: cond [T, cond_width], hint [T, code_dim]."""
-        frames = F.linear(cond, self.cond) + F.linear(hint, self.hint)
-        return self._state((frames[:, None] + self.phase).flatten(0, 1))
-
-    def _state(self, base: Tensor) -> "DecoderState":
-        return DecoderState(self.config, len(base), ViewPass(self, base))
+        base = self.inputs.of_frames(cond, hint)
+        return DecoderState(self, len(base), ViewPass(self, base))
 
     def buffers(self, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
         """Rotations [capacity, 1, 1, head / 2]; empty keys [layers, heads, head, capacity] and
@@ -75,6 +78,12 @@ class DecoderRuntime:
             logits[row::Q] = self.heads[(start + row) % Q](x[row::Q])
         return logits
 
+    def tapped(self, outputs: Sequence[Tensor]) -> Tensor:
+        """Features [m, F], of what each layer gave [m, width]."""
+        if not self.taps:
+            return outputs[0][:, :0]
+        return torch.cat([outputs[layer] for layer in self.taps], 1)
+
 
 def _prepare_block(block: Block, device: torch.device) -> PreparedBlock:
     """Fold in what is constant: norm weights, the norm's sqrt(width), attention's 1/sqrt(head)."""
@@ -90,21 +99,6 @@ def _prepare_block(block: Block, device: torch.device) -> PreparedBlock:
     )
 
 
-def _input_table(decoder: Decoder) -> Tensor:
-    """Rows that sum to a token's input: [previous token | this frame | last frame | zero].
-
-    The previous token's embedding has Q V + 1 rows (the last one begins a sentence); the
-    other two hold each entry's codebook vector through the geometry map, Q V rows each.
-    """
-    c = decoder.config
-    vectors = decoder.vectors.flatten(0, 1)
-    this_frame, last_frame = decoder.geometry.weight[:, : 2 * c.code_dim].split(c.code_dim, 1)
-    zero = torch.zeros(1, c.width)
-    return torch.cat(
-        (decoder.embed.weight, vectors @ this_frame.T, vectors @ last_frame.T, zero)
-    ).detach()
-
-
 class DecoderState:
     """One sentence being decoded: the tokens taken in so far and their keys and values.
 
@@ -113,12 +107,13 @@ class DecoderState:
     stale entries are overwritten before anything can attend to them.
     """
 
-    def __init__(self, config: DecoderConfig, capacity: int, run_pass: Pass):
+    def __init__(self, runtime: DecoderRuntime, capacity: int, run_pass: Pass):
         self.length = 0
         self.capacity = capacity
         self.tokens: list[int] = []
-        self._config = config
+        self._inputs = runtime.inputs
         self._run_pass = run_pass
+        self._features = torch.empty(capacity, runtime.features)
 
     def rollback(self, length: int) -> None:
         """Forget everything from position `length` on."""
@@ -140,23 +135,15 @@ class DecoderState:
             raise ValueError(f"positions {start} to {stop} do not fit a cache of {self.capacity}")
         self.tokens.extend(tokens)
         self.length = stop
-        return self._run_pass(start, self._table_rows(start, stop))
+        rows = self._inputs.rows(self.tokens, start, stop)
+        logits, self._features[start:stop] = self._run_pass(start, rows)
+        return logits
 
-    def _table_rows(self, start: int, stop: int) -> list[list[int]]:
-        """Rows of the input table that positions start..stop-1 add up; m lists of 2 Q."""
-        c = self._config
-        Q, entries = c.num_codebooks, c.num_codebooks * c.codebook_size
-        this_frame, last_frame, zero = entries + 1, 2 * entries + 1, 3 * entries + 1
-        rows = []
-        for n in range(start, stop):
-            frame = n - n % Q
-            before = max(0, frame - Q)
-            near = [self.tokens[i] + (i % Q) * c.codebook_size for i in range(before, n)]
-            row = [near[-1] if near else entries]
-            row += [this_frame + token for token in near[frame - before :]]
-            row += [last_frame + token for token in near[: frame - before]]
-            rows.append(row + [zero] * (2 * Q - len(row)))
-        return rows
+    def feature(self, position: int) -> Tensor:
+        """Of a position that was taken in, [F]."""
+        if not 0 <= position < self.length:
+            raise ValueError(f"position {position} is not among the {self.length} taken in")
+        return self._features[position]
 
 
 class ViewPass:
@@ -168,13 +155,13 @@ class ViewPass:
         self._base = base
         self._rope, self._keys, self._values = runtime.buffers(len(base))
 
-    def __call__(self, start: int, table_rows: list[list[int]]) -> Tensor:
-        """Logits [m, V] of positions from `start`, on the CPU."""
+    def __call__(self, start: int, table_rows: list[list[int]]) -> tuple[Tensor, Tensor]:
         m, window = len(table_rows), self._runtime.config.window
         stop, first = start + m, max(0, start - window + 1)
-        x = self._base[start:stop] + self._runtime.table[torch.tensor(table_rows)].sum(1)
+        x = self._base[start:stop] + self._runtime.inputs.table[torch.tensor(table_rows)].sum(1)
         rope = self._rope[start:stop]
         bias = band(m, stop - first, window, self._runtime.device)
+        outputs = []
         for block, keys, values in zip(self._runtime.blocks, self._keys, self._values, strict=True):
 
             def remember(
@@ -185,7 +172,8 @@ class ViewPass:
                 return keys[:, :, first:stop], values[:, first:stop]
 
             x = run_block(block, x, rope, remember, bias)
-        return self._runtime.logits(x, start).cpu()
+            outputs.append(x)
+        return self._runtime.logits(x, start).cpu(), self._runtime.tapped(outputs).cpu()
 
 
 def band(m: int, width: int, window: int, device: torch.device) -> Tensor:

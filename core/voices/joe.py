@@ -9,11 +9,17 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from core.codec.latent import LatentCodec
+from core.drafters import ChainDraft, Drafter, HeadsDraft
+from core.lm.chain import Chain, ChainRuntime
 from core.lm.conditioner import Alignment, load_conditioner, whole_frames, with_blanks
 from core.lm.decoder import load_decoder
 from core.lm.durations import load_durations
+from core.lm.fed import load_fed
 from core.lm.graph import GraphRuntime
+from core.lm.heads import Heads, HeadsRuntime
+from core.lm.inputs import Inputs
 from core.lm.runtime import DecoderRuntime, DecoderState
+from core.sampling import Sampling
 from core.text import prepare
 from core.text.phonemize import Phonemizer
 from core.trace import Sentence
@@ -32,7 +38,7 @@ class Joe:
     """Implements `Voice`."""
 
     name = "joe"
-    drafts = ("model", "ngram")
+    drafts = ("model", "feature", "heads", "ngram")
 
     def __init__(self, device: torch.device, folder: Path = ASSETS / "joe"):
         self.codec = LatentCodec.load(folder / "codec.safetensors", device)
@@ -41,8 +47,14 @@ class Joe:
         codebooks = self.codec.codebooks.cpu()
         self._conditioner = load_conditioner(folder / "conditioner.safetensors").to(device)
         runtime = GraphRuntime if device.type == "cuda" else DecoderRuntime
-        self._target = runtime(load_decoder(folder / "target.safetensors", codebooks), device)
+        target = load_decoder(folder / "target.safetensors", codebooks)
+        chain = load_fed(Chain, folder / "feature.safetensors", target)
+        heads = load_fed(Heads, folder / "heads.safetensors", target)
+        # Heads read the last of the layers that the chain reads.
+        self._target = runtime(target, device, taps=chain.config.taps)
         self._draft = runtime(load_decoder(folder / "draft.safetensors", codebooks), device)
+        inputs = Inputs(target, torch.device("cpu"))  # so small a model is quickest there
+        self._chain, self._heads = ChainRuntime(chain, inputs), HeadsRuntime(heads, inputs)
 
     def sentences(self, text: str) -> Iterable[str]:
         return prepare(text)
@@ -70,6 +82,14 @@ class Joe:
 
     def draft(self, plan: Plan) -> DecoderState:
         return self._draft.start(plan.conditioning.cond, plan.conditioning.hint)
+
+    def fed_draft(
+        self, name: str, plan: Plan, target: DecoderState, sampling: Sampling
+    ) -> Drafter:
+        heard = plan.conditioning.cond.cpu(), plan.conditioning.hint.cpu()
+        if name == "heads":
+            return HeadsDraft(target, self._heads.start(*heard), sampling)
+        return ChainDraft(target, self._chain.start(*heard), sampling)
 
 
 def shown_durations(durations: Tensor) -> tuple[float, ...]:
