@@ -19,6 +19,7 @@ MINUTES = {
     "tokens": 5,
     "target": 90,
     "draft": 20,
+    "fed": 150,
     "durations": 8,
     "card": 30,
 }
@@ -71,6 +72,8 @@ def stage(name: str, device: torch.device) -> Callable[[Path, Path, float], None
         from core.train.target import run
     elif name == "draft":
         from core.train.draft import run
+    elif name == "fed":
+        from core.train.fed import run
     elif name == "durations":
         from core.train.durations import run
     else:
