@@ -83,9 +83,7 @@ class Joe:
     def draft(self, plan: Plan) -> DecoderState:
         return self._draft.start(plan.conditioning.cond, plan.conditioning.hint)
 
-    def fed_draft(
-        self, name: str, plan: Plan, target: DecoderState, sampling: Sampling
-    ) -> Drafter:
+    def fed_draft(self, name: str, plan: Plan, target: DecoderState, sampling: Sampling) -> Drafter:
         heard = plan.conditioning.cond.cpu(), plan.conditioning.hint.cpu()
         if name == "heads":
             return HeadsDraft(target, self._heads.start(*heard), sampling)
