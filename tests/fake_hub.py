@@ -18,7 +18,7 @@ class FakeHub:
     """Serves folders as repositories, at every revision but "gone".
 
     gated, private: repositories that are refused. damaged: files that arrive changed. cut: files
-    of which the server sends only so many bytes per answer. asked: paths, in order.
+    of which the server sends only so many bytes per answer. asked: methods and paths, in order.
     """
 
     repositories: dict[str, Path] = field(default_factory=dict)
@@ -73,7 +73,7 @@ def serving(hub: FakeHub) -> Iterator[FakeHub]:
 
 def answer(request: BaseHTTPRequestHandler, hub: FakeHub) -> None:
     path = urlsplit(request.path).path
-    hub.asked.append(path)
+    hub.asked.append(f"{request.command} {path}")
     parts = path.strip("/").split("/")
     if parts[:2] == ["api", "models"]:
         name, revision, file = "/".join(parts[2:4]), parts[-1], None
