@@ -19,7 +19,8 @@ def prepare_linear(weight: Tensor, device: torch.device, bias: Tensor | None = N
     if device.type == "cpu" and "fbgemm" in torch.backends.quantized.supported_engines:
         packed = torch.ops.quantized.linear_prepack_fp16(weight.float().cpu(), bias)
         return lambda rows: torch.ops.quantized.linear_dynamic_fp16(rows, packed)
-    dtype = torch.float32 if device.type == "cpu" else torch.float16
+    half = torch.bfloat16 if weight.dtype is torch.bfloat16 else torch.float16
+    dtype = torch.float32 if device.type == "cpu" else half
     weight = weight.to(device, dtype)
     bias = None if bias is None else bias.to(device, dtype)
     return lambda rows: F.linear(rows.to(dtype), weight, bias)
