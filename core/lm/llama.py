@@ -105,6 +105,7 @@ class LlamaRuntime:
                 self._layer(weights, f"model.layers.{n}.") for n in range(self.config.layers)
             ]
             self._embedding = weights["model.embed_tokens.weight"].to(device)
+            check_ids(entries, len(self._embedding), weights.folder.name)
             self._norm = weights["model.norm.weight"].to(device).float()
             head = weights.get("lm_head.weight")
             self._head = Head(self._embedding.cpu() if head is None else head, entries, device)
@@ -179,6 +180,16 @@ class LlamaRuntime:
             norm_mlp=norm("post_attention_layernorm"),
             gate_up=linear("mlp.gate_proj", "mlp.up_proj"),
             down=linear("mlp.down_proj"),
+        )
+
+
+def check_ids(entries: Entries, size: int, name: str) -> None:
+    """Raise ForespeakError unless a model of `size` ids has one for every entry."""
+    highest = max(int(entries.ids.max()), entries.stop or 0)
+    if highest >= size:
+        raise ForespeakError(
+            f"{name} knows {size} ids, and its vocabulary names number {highest}: "
+            "they do not belong together."
         )
 
 

@@ -1,0 +1,124 @@
+"""A voice from a model hub, as a file in assets/voices declares it; see the README there."""
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from tomlkit.exceptions import TOMLKitError
+
+from core.codec.base import Codec
+from core.codec.xcodec2 import XCodec2
+from core.errors import ForespeakError
+from core.hub import Repository
+from core.lm.vocabulary import TEXT
+from core.sampling import Sampling
+from core.voices.base import ASSETS
+
+FOLDER = ASSETS / "voices"
+CODECS: dict[str, Callable[..., Codec]] = {"xcodec2": XCodec2.load}
+"""Kinds of codec: what loads one from a folder, on a device."""
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Source(Strict):
+    """A repository on the hub."""
+
+    repository: str = Field(pattern=r"^\w[\w.-]*/\w[\w.-]*$")
+    revision: str = "main"
+
+
+class CodecSource(Source):
+    kind: str
+
+    @field_validator("kind")
+    @classmethod
+    def _known(cls, kind: str) -> str:
+        if kind not in CODECS:
+            raise ValueError(f"{kind!r} is not one of {', '.join(CODECS)}")
+        return kind
+
+
+class Codebook(Strict):
+    """How a codebook's entries are called in the vocabularies: {} stands for entry + first."""
+
+    token: str = Field(pattern=r"^[^{}]*\{\}[^{}]*$")
+    first: int = 0
+
+    def tokens(self, size: int) -> list[str]:
+        return [self.token.format(entry + self.first) for entry in range(size)]
+
+
+class Declaration(Strict):
+    """What makes a voice of two language models and a codec.
+
+    stop: the token that ends a sentence; without one, sentences last `longest_s`.
+    """
+
+    title: str
+    licence: str = Field(min_length=3)
+    prompt: str
+    stop: str | None = None
+    longest_s: float = Field(gt=0, le=600)
+    target: Source
+    draft: Source | None = None
+    codec: CodecSource
+    codebooks: list[Codebook] = Field(min_length=1, max_length=64)
+    sampling: dict[str, Any] = {}
+
+    @field_validator("prompt")
+    @classmethod
+    def _has_a_place_for_the_text(cls, prompt: str) -> str:
+        if prompt.count(TEXT) != 1:
+            raise ValueError(f"{TEXT} must stand in it once")
+        return prompt
+
+    @field_validator("sampling")
+    @classmethod
+    def _is_sampling(cls, sampling: dict[str, Any]) -> dict[str, Any]:
+        try:
+            Sampling(**sampling)
+        except (ForespeakError, TypeError) as error:
+            raise ValueError(str(error)) from error
+        return sampling
+
+    @cached_property
+    def repositories(self) -> dict[str, Repository]:
+        """All that has to be fetched, by what it is for."""
+        models = {"target": self.target} | ({"draft": self.draft} if self.draft else {})
+        wanted = {
+            part: Repository(source.repository, source.revision, ("config.json", "tokenizer.json"))
+            for part, source in models.items()
+        }
+        return wanted | {"codec": Repository(self.codec.repository, self.codec.revision)}
+
+
+def declared_names(folder: Path = FOLDER) -> list[str]:
+    """Names of all voices that files declare."""
+    return sorted(path.stem for path in folder.glob("*.toml"))
+
+
+def read_declaration(name: str, folder: Path = FOLDER) -> Declaration:
+    """The declaration of that name; ForespeakError where it is wrong, with the line to mend."""
+    path = folder / f"{name}.toml"
+    try:
+        table = tomlkit.parse(path.read_text(encoding="utf-8")).unwrap()
+        return Declaration.model_validate(table)
+    except OSError as error:
+        raise ForespeakError(f"Cannot read {path} ({error.strerror}).") from error
+    except (ValueError, TOMLKitError) as error:
+        raise ForespeakError(f"{path.name} does not declare a voice: {_first(error)}.") from error
+
+
+def _first(error: Exception) -> str:
+    """What is wrong first, in one line."""
+    if not isinstance(error, ValidationError):
+        return str(error).splitlines()[0].rstrip(".")
+    wrong = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in wrong["loc"])
+    return f"{place}: {wrong['msg'].removeprefix('Value error, ')}".rstrip(".")

@@ -1,0 +1,93 @@
+"""A voice of two causal language models that say the entries of a codec, and nothing else."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from core.codec.base import Codec
+from core.errors import ForespeakError
+from core.hub import Hub
+from core.lm.llama import LlamaRuntime
+from core.lm.prompted import PromptedState
+from core.lm.vocabulary import Vocabulary
+from core.lm.weights import Weights
+from core.text.sentences import split_sentences
+from core.trace import Sentence
+from core.voices.base import Plan
+from core.voices.declaration import CODECS, Declaration, read_declaration
+
+SLOWEST = 0.3  # seconds a character: nobody speaks so slowly, so whoever does has lost the thread
+SHORTEST = 2.0  # seconds that any sentence may last
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """A language model and its own vocabulary."""
+
+    runtime: LlamaRuntime
+    vocabulary: Vocabulary
+
+    def start(self, declaration: Declaration, text: str, length: int, ends: bool) -> PromptedState:
+        prompt = self.vocabulary.prompt(declaration.prompt, text)
+        return self.runtime.start(prompt, length, ends)
+
+
+class Declared:
+    """Implements `Voice`. Target and draft meet in the codec's entries, so that nothing else of
+    their vocabularies need agree."""
+
+    def __init__(self, name: str, declaration: Declaration, device: torch.device, hub: Hub):
+        remedy = f"launch.py fetch {name} downloads it"
+        folders = {
+            part: hub.require(repository, remedy)
+            for part, repository in declaration.repositories.items()
+        }
+        self.name = name
+        self._declaration = declaration
+        self.codec: Codec = CODECS[declaration.codec.kind](folders["codec"], device)
+        if self.codec.num_codebooks != len(declaration.codebooks):
+            raise ForespeakError(
+                f"{name} declares {len(declaration.codebooks)} codebooks, and its codec has "
+                f"{self.codec.num_codebooks}."
+            )
+        self.stop = None if declaration.stop is None else self.codec.codebook_size
+        self._target = self._speaker(folders["target"], declaration.target.repository, device)
+        self._draft = None
+        if declaration.draft is not None:
+            self._draft = self._speaker(folders["draft"], declaration.draft.repository, device)
+        self.drafts = ("model", "ngram") if self._draft else ("ngram",)
+
+    def sentences(self, text: str) -> Iterable[str]:
+        for line in text.splitlines():
+            yield from split_sentences(line)
+
+    def plan(self, sentence: str, rate: float) -> Plan:
+        if rate != 1:
+            raise ForespeakError(f"{self.name} chooses its own pace: leave the rate at 1.")
+        seconds = min(self._declaration.longest_s, max(SHORTEST, SLOWEST * len(sentence)))
+        frames = int(seconds * self.codec.frame_rate)
+        return Plan(Sentence(sentence, tuple(sentence.split()), (), (), (), frames), None)
+
+    def target(self, plan: Plan) -> PromptedState:
+        return self._start(self._target, plan, ends=True)
+
+    def draft(self, plan: Plan) -> PromptedState:
+        """It never says the end: so every end is the target's own word, and last in its round."""
+        return self._start(self._draft, plan, ends=False)
+
+    def _start(self, speaker: Speaker, plan: Plan, ends: bool) -> PromptedState:
+        length = plan.sentence.frames * self.codec.num_codebooks
+        return speaker.start(self._declaration, plan.sentence.text, length, ends)
+
+    def _speaker(self, folder: Path, repository: str, device: torch.device) -> Speaker:
+        vocabulary = Vocabulary(folder, repository)
+        tokens = [book.tokens(self.codec.codebook_size) for book in self._declaration.codebooks]
+        entries = vocabulary.entries(tokens, self._declaration.stop)
+        return Speaker(LlamaRuntime(Weights(folder), entries, device), vocabulary)
+
+
+def load_declared(name: str, device: torch.device) -> Declared:
+    """The voice that a file in assets/voices declares."""
+    return Declared(name, read_declaration(name), device, Hub())
