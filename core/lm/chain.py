@@ -11,8 +11,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.lm.decoder import Decoder
-from core.lm.fed import Fed, FedConfig, FedHead
+from core.lm.fed import CPU, Fed, FedConfig, FedHead
 from core.lm.inputs import Inputs
+from core.lm.linear import prepare_linear
 from core.lm.runtime import unit
 
 
@@ -56,42 +57,48 @@ class Chain(Fed):
 class ChainRuntime:
     """Prepared weights. Holds no state: any number of sentences may share it."""
 
+    @torch.inference_mode()
     def __init__(self, chain: Chain, inputs: Inputs):
         """inputs: of the target, on the CPU."""
         width, features = len(chain.begin), chain.feature.in_features
         self.inputs = inputs
-        self.head = FedHead(chain)
         self.begin = chain.begin[None]
-        self.feature = (chain.feature.weight * (chain.feature_norm.weight * features**0.5)).T
-        cell = (chain.state.weight * (chain.state_norm.weight * width**0.5), chain.input.weight)
-        self.cell = torch.cat(cell, 1).T.contiguous()
-        self.down = chain.down.weight.T.contiguous()
+        scale = chain.feature_norm.weight * features**0.5
+        self.feature = prepare_linear(chain.feature.weight * scale, CPU)
+        scale = chain.state_norm.weight * width**0.5
+        self.state = prepare_linear(chain.state.weight * scale, CPU)
+        self.down = prepare_linear(chain.down.weight, CPU)
+        self.head = FedHead(chain)
+        # What a token's rows do to the gates is known beforehand: a product less in each step.
+        self.input = chain.input.weight.T
+        self.table = (inputs.table @ self.input).half()
 
+    @torch.inference_mode()
     def start(self, cond: Tensor, hint: Tensor) -> "ChainState":
         """A sentence of T frames: cond [T, cond_width], hint [T, code_dim]."""
-        return ChainState(self, self.inputs.of_frames(cond, hint))
+        return ChainState(self, self.inputs.of_frames(cond, hint) @ self.input)
 
 
 class ChainState:
     """Implements `ChainModel`."""
 
-    def __init__(self, runtime: ChainRuntime, base: Tensor):
-        """base: what each position's input holds before any token is known, [S, width]."""
+    def __init__(self, runtime: ChainRuntime, known: Tensor):
+        """known: what each position's input does to the gates before any token, [S, 2 mlp]."""
         self._runtime = runtime
-        self._base = base
+        self._known = known
 
     @torch.inference_mode()
     def begin(self, feature: Tensor | None) -> Tensor:
         if feature is None:
             return self._runtime.begin
-        features = feature[None]
-        return features[:, -self._base.shape[1] :] + unit(features) @ self._runtime.feature
+        last = feature[None, -self._runtime.begin.shape[1] :]
+        return last + self._runtime.feature(unit(feature[None]))
 
     @torch.inference_mode()
     def step(self, state: Tensor, tokens: Sequence[int]) -> tuple[Tensor, Tensor]:
         run, n = self._runtime, len(tokens)
-        rows = torch.tensor(run.inputs.rows(tokens, n, n + 1))
-        inputs = self._base[n] + run.inputs.table[rows].sum(1)
-        gate, up = (torch.cat((unit(state), inputs), 1) @ run.cell).chunk(2, -1)
-        state = state + (F.silu(gate) * up) @ run.down
+        (rows,) = run.inputs.rows(tokens, n, n + 1)
+        heard = self._known[n] + run.table[torch.tensor(rows)].sum(0, dtype=torch.float32)
+        gate, up = (run.state(unit(state)) + heard).chunk(2, -1)
+        state = state + run.down(F.silu(gate) * up)
         return state, run.head(unit(state), n)[0]

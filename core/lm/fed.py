@@ -16,6 +16,9 @@ from torch import Tensor, nn
 
 from core.checkpoint import load_checkpoint
 from core.lm.decoder import Decoder
+from core.lm.linear import prepare_linear
+
+CPU = torch.device("cpu")  # where these drafts decode: so small a model is quickest there
 
 
 @dataclass(frozen=True)
@@ -65,18 +68,18 @@ def load_fed(build: Callable[[FedConfig, Decoder], FedT], path: Path, target: De
 class FedHead:
     """The same logits as decoding wants them: a few rows, for consecutive tokens.
 
-    Normalisation weights are folded in. At one row, plain products have the least overhead.
+    Normalisation weights are folded in.
     """
 
     def __init__(self, draft: Fed):
-        scale = draft.norm.weight * len(draft.norm.weight) ** 0.5
-        self._weights = list((draft.head * scale).mT.contiguous())  # of each codebook, [width, V]
-        self._biases = list(draft.head_bias)
+        weights = draft.head * (draft.norm.weight * len(draft.norm.weight) ** 0.5)
+        self._codebooks = [
+            prepare_linear(weight, CPU, bias)
+            for weight, bias in zip(weights, draft.head_bias, strict=True)
+        ]
 
     def __call__(self, states: Tensor, position: int) -> Tensor:
         """Rows of length 1 [m, width] to logits [m, V] of tokens from `position` on."""
-        rows = []
-        for i, state in enumerate(states.split(1)):
-            q = (position + i) % len(self._weights)
-            rows.append(torch.addmm(self._biases[q], state, self._weights[q]))
+        Q = len(self._codebooks)
+        rows = [self._codebooks[(position + i) % Q](x) for i, x in enumerate(states.split(1))]
         return rows[0] if len(rows) == 1 else torch.cat(rows)

@@ -12,8 +12,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.lm.decoder import Decoder
-from core.lm.fed import Fed, FedConfig, FedHead
+from core.lm.fed import CPU, Fed, FedConfig, FedHead
 from core.lm.inputs import Inputs
+from core.lm.linear import prepare_linear
 from core.lm.runtime import unit
 
 
@@ -53,17 +54,18 @@ class Heads(Fed):
 class HeadsRuntime:
     """Prepared weights. Holds no state: any number of sentences may share it."""
 
+    @torch.inference_mode()
     def __init__(self, heads: Heads, inputs: Inputs):
         """inputs: of the target, on the CPU."""
         self.inputs = inputs
         self.head = FedHead(heads)
         self.begin = heads.begin[None]
-        # [steps, width, gates] side by side: all heads read the same state in one product.
+        # [steps, width, gates] one below the other: all heads read the same state in one product.
         scale = heads.state_norm.weight * len(heads.begin) ** 0.5
-        self.state = (heads.state * scale[:, None]).transpose(0, 1).flatten(1).contiguous()
-        self.known = heads.known.weight.T.contiguous()
-        self.ahead = heads.ahead.weight.T.contiguous()
-        self.down = heads.down.detach()
+        self.state = prepare_linear((heads.state.mT * scale).flatten(0, 1), CPU)
+        self.known = prepare_linear(heads.known.weight, CPU)
+        self.ahead = heads.ahead.weight.T
+        self.down = heads.down
 
     @torch.inference_mode()
     def start(self, cond: Tensor, hint: Tensor) -> "HeadsState":
@@ -88,8 +90,8 @@ class HeadsState:
         count = min(count, len(run.down))
         state = run.begin if feature is None else feature[None, -self._base.shape[1] :]
         rows = torch.tensor(run.inputs.rows(tokens, n, n + 1))
-        known = (self._base[n] + run.inputs.table[rows].sum(1)) @ run.known
-        own = (unit(state) @ run.state).view(len(run.down), -1)[:count]
+        known = run.known(self._base[n] + run.inputs.table[rows].sum(1))
+        own = run.state(unit(state)).view(len(run.down), -1)[:count]
         gate, up = (own + known + self._ahead[n : n + count]).chunk(2, -1)
         guesses = state + torch.bmm((F.silu(gate) * up)[:, None], run.down[:count])[:, 0]
         return run.head(unit(guesses), n)

@@ -53,7 +53,7 @@ class Joe:
         # Heads read the last of the layers that the chain reads.
         self._target = runtime(target, device, taps=chain.config.taps)
         self._draft = runtime(load_decoder(folder / "draft.safetensors", codebooks), device)
-        inputs = Inputs(target, torch.device("cpu"))  # so small a model is quickest there
+        inputs = Inputs(target, torch.device("cpu"))
         self._chain, self._heads = ChainRuntime(chain, inputs), HeadsRuntime(heads, inputs)
 
     def sentences(self, text: str) -> Iterable[str]:
