@@ -33,7 +33,7 @@ def figure(format: str) -> Callable[[Lane], bytes]:
     def draw(lane: Lane) -> bytes:
         from app.figure import render  # matplotlib takes its time
 
-        return render(lane.trace(), format)
+        return render(lane.trace(), format, lane.baseline_tokens_per_s)
 
     return draw
 

@@ -1,5 +1,6 @@
 """A run as a figure for a 16:9 slide."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -10,9 +11,10 @@ from app.cells import sentence_starts
 from app.figure_file import HEIGHT, WIDTH, Format, render_figure
 from app.figure_graphs import draw_acceptance, draw_rounds, draw_rtf, progress
 from app.figure_grid import draw_grid, draw_key
+from app.figure_numbers import big_numbers
 from app.figure_style import BODY, CELLS, FAINT, PAPER, RULE, SMALL, TITLE
 from app.figure_words import draw_words, drawable
-from app.report import name_rule, percent
+from app.report import name_rule
 from core.metrics import measure
 from core.trace import Trace
 
@@ -20,11 +22,14 @@ MARGIN, LEFT, RIGHT, BOTTOM = 0.4, 0.85, 0.95, 0.52  # inches
 TOP, WORDS, ABOVE_GRID, BETWEEN = 5.83, 0.62, 0.05, 0.36  # inches
 
 
-def render(trace: Trace, format: Format) -> bytes:
-    """The file's content. Cells are shapes unless they are too many to tell apart."""
+def render(trace: Trace, format: Format, baseline_tokens_per_s: float | None = None) -> bytes:
+    """The file's content. Cells are shapes unless they are too many to tell apart.
+
+    baseline_tokens_per_s: measured on the run's computer, if it was.
+    """
 
     def draw(figure: Figure) -> None:
-        _headline(figure, trace)
+        _headline(figure, trace, big_numbers(trace, baseline_tokens_per_s))
         _panels(figure, trace)
 
     return render_figure(draw, format)
@@ -69,7 +74,7 @@ def _axes(figure: Figure, trace: Trace, bottom: float, height: float) -> Axes:
     return axes
 
 
-def _headline(figure: Figure, trace: Trace) -> None:
+def _headline(figure: Figure, trace: Trace, numbers: Sequence[tuple[str, str]]) -> None:
     """What was run, whether it is lossless, and the numbers."""
     name = "Speculative decoding" if trace.gamma else "Autoregressive baseline"
     title = _write(figure, MARGIN, 6.72, name, size=18, weight="bold")
@@ -77,7 +82,7 @@ def _headline(figure: Figure, trace: Trace) -> None:
         _badge(title, trace.lossless)
     for y, line in zip((6.42, 6.2), _settings(trace), strict=True):
         _write(figure, MARGIN, y, drawable(line), size=BODY, color=FAINT)
-    for n, (label, value) in enumerate(reversed(_numbers(trace))):
+    for n, (label, value) in enumerate(reversed(numbers)):
         x = WIDTH - MARGIN - n * 1.4
         _write(figure, x, 6.62, value, size=20, weight="bold", ha="right")
         _write(figure, x, 6.36, label, size=SMALL, color=FAINT, ha="right")
@@ -88,7 +93,7 @@ def _settings(trace: Trace) -> tuple[str, str]:
     decoding = [
         f"voice {trace.voice}",
         f"rule {name_rule(trace)}",
-        f"γ {trace.gamma}",
+        f"γ adaptive, up to {trace.gamma}" if trace.adaptive else f"γ {trace.gamma}",
         trace.device,
     ]
     sampling = [f"temperature {trace.temperature:g}", f"seed {trace.seed}"]
@@ -98,18 +103,8 @@ def _settings(trace: Trace) -> tuple[str, str]:
         sampling.append(f"top-p {trace.top_p:g}")
     if trace.rate != 1:
         sampling.append(f"rate {trace.rate:g}")
+    sampling.append(f"{measure(trace).tokens_per_s:.0f} tokens/s")
     return " · ".join(decoding), " · ".join(sampling)
-
-
-def _numbers(trace: Trace) -> list[tuple[str, str]]:
-    m = measure(trace)
-    return [
-        ("TTFA", f"{m.ttfa_s * 1000:.0f} ms"),
-        ("RTF", f"{m.rtf:.2f}"),
-        ("acceptance length", f"{m.acceptance_length:.2f}"),
-        ("acceptance rate", percent(m.acceptance_rate)),
-        ("tokens/s", f"{m.tokens_per_s:.0f}"),
-    ]
 
 
 def _badge(title: Text, lossless: bool) -> None:

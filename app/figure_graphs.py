@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from app.cells import first_tokens
-from app.figure_style import DRAFT, FAINT, INK, VERIFY, at_end, key, title
-from core.metrics import Meter, Metrics
+from app.figure_numbers import fixed, share
+from app.figure_style import DRAFT, FAINT, INK, LINES, VERIFY, at_end, key, title
+from core.metrics import Meter, Metrics, measure
 from core.trace import Trace
 
 OUTLIER = 1.5  # times the 95th percentile: what took longer would flatten all others
@@ -19,7 +19,7 @@ Progress = list[tuple[float, Metrics]]
 
 
 def progress(trace: Trace) -> Progress:
-    """The metrics as they stood whenever sound became playable."""
+    """The metrics as they stood whenever sound became playable, and in the end."""
     meter, found, done = Meter(trace), [], 0
     for chunk in trace.chunks:
         while done < len(trace.rounds) and trace.rounds[done].at_s <= chunk.at_s:
@@ -28,6 +28,8 @@ def progress(trace: Trace) -> Progress:
         meter.add_chunk(chunk)
         metrics = meter.metrics(chunk.at_s)
         found.append((metrics.audio_s, metrics))
+    if found:
+        found[-1] = found[-1][0], measure(trace)
     return found
 
 
@@ -63,7 +65,7 @@ def draw_rtf(axes: Axes, found: Progress) -> None:
     # The first chunk is short, so the curve may come from far above.
     axes.set_ylim(0, max(1.3, 1.2 * max(rtf[len(rtf) // 4 :], default=0)))
     axes.grid(axis="y")
-    at_end(axes, [(1, "real time", FAINT), *((y, f"{y:.2f}", INK) for y in rtf[-1:])])
+    at_end(axes, [(1, "real time", FAINT), *((y, fixed(y, 2), INK) for y in rtf[-1:])])
 
 
 def draw_acceptance(axes: Axes, found: Progress) -> None:
@@ -72,14 +74,14 @@ def draw_acceptance(axes: Axes, found: Progress) -> None:
     rows = list(zip(*(m.per_codebook for _, m in found), strict=True))
     axes.set_ylim(_floor(rows), 1.02)
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    colours = colormaps["magma"](np.linspace(0, 0.65, max(len(rows), 2)))
     axes.grid(axis="y")
     ends = []
     for q, shares in enumerate(rows):
         values = [np.nan if share is None else share for share in shares]
-        axes.plot([t for t, _ in found], values, color=colours[q], linewidth=1.6)
+        colour, dashes = LINES[q % len(LINES)]
+        axes.plot([t for t, _ in found], values, color=colour, linestyle=dashes, linewidth=1.6)
         if shares[-1] is not None:
-            ends.append((shares[-1], f"{q}: {shares[-1]:.0%}", colours[q]))
+            ends.append((shares[-1], f"{q}: {share(shares[-1])}", colour))
     at_end(axes, ends)
 
 

@@ -5,16 +5,23 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-INK, FAINT, RULE, PAPER = "#1a1a1a", "#5f6368", "#dadce0", "#ffffff"
-DRAFT, VERIFY = "#E69F00", "#8a8f98"
+# Those of the page: assets/page/colours.js.
+INK, FAINT, RULE, PAPER = "#18181b", "#5c5c66", "#dbdbe0", "#ffffff"
+DRAFT, VERIFY = "#a8447f", "#8a8a96"
+LINES = (
+    ("#27272a", "-"),
+    ("#a8447f", (0, (9, 4))),
+    ("#a86400", (0, (2, 3))),
+    ("#1d6fa5", (0, (9, 3, 2, 3))),
+)
 
 # Kind: face, marker, marker's face, marker's edge. Accepted is the cell itself, a solid square.
 CELLS = {
-    "accepted": ("#0072B2", "", "", ""),
-    "rejected": ("#D55E00", "x", PAPER, PAPER),
-    "corrected": ("#F0E442", "o", "none", INK),
-    "bonus": ("#009E73", "D", PAPER, PAPER),
-    "plain": ("#56B4E9", "_", INK, INK),
+    "accepted": ("#0072b2", "", "", ""),
+    "rejected": ("#d55e00", "x", PAPER, PAPER),
+    "corrected": ("#f0e442", "o", "none", INK),
+    "bonus": ("#009e73", "D", PAPER, PAPER),
+    "plain": ("#56b4e9", "_", INK, INK),
 }
 
 FONT = "DejaVu Sans"  # comes with matplotlib

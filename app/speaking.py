@@ -70,7 +70,7 @@ def _speak_and_compare(
             studio.renew(order.voice, spoken)
             return
         baseline = measure_baseline(ready.engine, order.baseline(), run.check)
-        run.put({"kind": "baseline", "lane": 0, "tokens_per_s": baseline})
+        run.put(lane.compare(baseline))
         # A γ that changed on the way is no γ whose speed-up this could be.
         fixed = None if settings.adapts else Measured(settings.gamma, spoken / baseline)
         studio.renew(order.voice, baseline, fixed)

@@ -21,11 +21,12 @@ class Lane:
     """One version of a text, event by event. A live run has one, a race has two.
 
     The engine's thread waits for it: lines are built without `asdict`, which copies deeply.
+    baseline_tokens_per_s: the latest that was measured on the run's computer; None if unknown.
     """
 
     def __init__(self, number: int, baseline_tokens_per_s: float | None, recorded: bool = False):
         self._number = number
-        self._baseline = baseline_tokens_per_s
+        self.baseline_tokens_per_s = baseline_tokens_per_s
         self._recorded = recorded
         self._sentences: list[Sentence] = []
         self._rounds: list[Round] = []
@@ -53,6 +54,11 @@ class Lane:
                 self._total_s = trace.total_s
                 return self._line("finished", metrics=vars(self.metrics()))
 
+    def compare(self, tokens_per_s: float) -> Line:
+        """The line that tells of the baseline as it was measured after the run."""
+        self.baseline_tokens_per_s = tokens_per_s
+        return self._line("baseline", tokens_per_s=tokens_per_s)
+
     def metrics(self) -> Metrics:
         """Of what has happened so far."""
         return self._meter.metrics(self._total_s)
@@ -76,7 +82,7 @@ class Lane:
         self._meter = Meter(trace)
         header = {f.name: getattr(trace, f.name) for f in fields(trace) if f.name not in EVENTS}
         recorded = {"recorded": True} if self._recorded else {}
-        baseline = {"baseline_tokens_per_s": self._baseline}
+        baseline = {"baseline_tokens_per_s": self.baseline_tokens_per_s}
         return self._line("started", trace=header, **baseline, **recorded)
 
     def _sound(self, chunk: Chunk, pcm: np.ndarray) -> Line:

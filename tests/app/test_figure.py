@@ -12,11 +12,13 @@ import pytest
 from PIL import Image
 
 from app.figure import render
-from app.figure_style import CELLS
+from app.figure_numbers import fixed
+from app.figure_style import CELLS, DRAFT, FAINT, INK, LINES, PAPER, RULE, VERIFY
 from app.figure_words import wrap
 from core.engine import Settings
 from core.metrics import measure
 from core.trace import Sentence, Trace
+from core.voices.base import ASSETS
 from tests.fake_voice import fake_engine
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -114,12 +116,48 @@ def test_words_and_numbers_are_text():
         f"{m.ttfa_s * 1000:.0f} ms",
         f"{m.rtf:.2f}",
         f"{m.acceptance_length:.2f}",
-        f"{m.acceptance_rate:.1%}",
-        f"{m.tokens_per_s:.0f}",
+        f"{m.acceptance_rate * 100:.0f} %",
         "voice fake · rule lossless · γ 3 · cpu",
-        "temperature 0.8 · seed 7",
+        f"temperature 0.8 · seed 7 · {m.tokens_per_s:.0f} tokens/s",
     ):
         assert text in found
+
+
+def test_the_speed_up_is_against_the_baseline_if_that_is_known():
+    trace = speak(gamma=3)
+    speed = measure(trace).tokens_per_s
+    known = ET.fromstring(render(trace, "svg", speed / 2.5))
+    assert {"speed-up", "2.50×"} < set(texts(known))
+    assert "–" in texts(svg(trace))
+    baseline = ET.fromstring(render(speak(gamma=0), "svg", 100.0))
+    assert not any(text.endswith("×") for text in texts(baseline))
+
+
+def test_a_gamma_that_adapts_is_called_so():
+    found = " ".join(texts(svg(replace(speak(gamma=8), adaptive=True))))
+    assert "γ adaptive, up to 8" in found
+
+
+def test_the_rtf_curve_ends_where_the_number_says():
+    trace = replace(speak(gamma=3), total_s=1234.5)  # what came after the last sound counts, too
+    assert texts(svg(trace)).count(f"{measure(trace).rtf:.2f}") == 2
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.125, "0.13"), (0.375, "0.38"), (2, "2.00")])
+def test_halves_are_rounded_as_a_browser_does(value, text):
+    assert fixed(value, 2) == text
+
+
+def test_colours_are_the_pages():
+    """By name, in the light theme."""
+    script = (ASSETS / "page/colours.js").read_text(encoding="utf-8")
+    light = script[script.index("const LIGHT") : script.index("const DARK")]
+    page = dict(re.findall(r'(\w+): "(#\w+)"', light))
+    ours = {kind: CELLS[kind][0] for kind in CELLS}
+    ours |= {"ground": PAPER, "ink": INK, "muted": FAINT, "faint": RULE}
+    ours |= {"draft": DRAFT, "verify": VERIFY}
+    assert ours == {name: page[name] for name in ours}
+    assert [colour for colour, _ in LINES] == re.findall(r"#\w+", light.split("series:")[1])
 
 
 def test_what_is_not_lossless_says_so():
