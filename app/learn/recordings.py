@@ -9,6 +9,7 @@ import numpy as np
 
 from app.orders import DRAFT, Order
 from app.runs import Run, Runs
+from app.spelling import SPELLED, spelled
 from app.studio import Studio
 from core.errors import ForespeakError
 from core.ideas import Idea, excerpt, imagine, was_rejected
@@ -64,7 +65,7 @@ class Recordings:
             settings = replace(order.drafted(outlook.gamma, outlook), draft=DRAFT)
             recording = record(ready.engine, order.text, settings, run.check)
         run.put({"kind": "recorded", "recording": self._keep(Entry(recording, order.voice))})
-        return "Recorded."
+        return f"Recorded. {SPELLED}" if spelled(order.text) else "Recorded."
 
     def find(self, id: str) -> Entry | None:
         """The recording of that id, if it is still there; raises ForespeakError if its file is

@@ -7,7 +7,7 @@ from typing import Any
 from app.listen.design import KINDS, MOST_TRIALS
 from app.listen.verdict import least_trials
 from app.listen.ways import CEILING, Way, find_way
-from app.orders import Order
+from app.orders import Order, whole
 from core.ceiling import Recorded
 from core.errors import ForespeakError
 
@@ -66,11 +66,11 @@ class Plan:
 def _trials(kind: str, trials: Any) -> int:
     least = least_trials(kind)
     known = isinstance(trials, (int, float))
-    if not known or not least <= trials <= MOST_TRIALS or trials != int(trials):
+    if not known or not least <= trials <= MOST_TRIALS:
         raise ForespeakError(
             f"Choose {least} to {MOST_TRIALS} trials: fewer can never be significant."
         )
-    return int(trials)
+    return whole("The number of trials", trials)
 
 
 def _order(settings: tuple[Any, ...]) -> Order:

@@ -1,5 +1,6 @@
 """Runs that prepare a listening test: every clip is spoken before the first listener comes."""
 
+import hashlib
 import io
 import secrets
 import shutil
@@ -19,6 +20,7 @@ from app.listen.sessions import now
 from app.listen.store import Store, new_id
 from app.listen.ways import Booth
 from app.runs import Run
+from app.spelling import SPELLED, spelled
 from app.studio import Studio
 from core.errors import ForespeakError
 from core.files import cannot_write
@@ -51,7 +53,14 @@ def prepare(run: Run, studio: Studio, store: Store, plan: Plan, lan: str | None)
         design = _design(test, plan, booth, list(_rendered(run, studio, plan, booth, folder)))
         store.add(design)
     run.put({"kind": "prepared", "test": test, "key": design.key, "lan": lan})
-    return "The test is ready."
+    return " ".join(["The test is ready.", *_notes(plan)])
+
+
+def _notes(plan: Plan) -> Iterator[str]:
+    """What else whoever prepares it should know."""
+    numbers = [number for number, text in enumerate(plan.texts, 1) if spelled(text)]
+    if numbers:
+        yield f"Text {', '.join(map(str, numbers))}: {SPELLED[0].lower()}{SPELLED[1:]}"
 
 
 def check_speakable(plan: Plan, voice: Voice, check: Callable[[], None]) -> None:
@@ -81,6 +90,7 @@ def _rendered(
     run: Run, studio: Studio, plan: Plan, booth: Booth, folder: Path
 ) -> Iterator[Rendered]:
     """A turn for each pair of clips: whoever else wants the voice gets it in between."""
+    takes = Takes(plan)
     for number in range(plan.trials):
         with studio.use(plan.order.voice, run.status, run.check):
             text = plan.texts[number % len(plan.texts)]
@@ -89,6 +99,7 @@ def _rendered(
             for way in (plan.first, plan.second):
                 _progress(run, 2 * number + len(clips), 2 * plan.trials)
                 clips.append(booth.speak(way.name, order))
+                takes.add(text, way.name, clips[-1])
         rate = booth.engine.voice.codec.sample_rate
         pair = matched(*clips, rate)
         names = secrets.token_hex(8) + ".wav", secrets.token_hex(8) + ".wav"
@@ -96,6 +107,26 @@ def _rendered(
             (folder / name).write_bytes(_wav(clip, rate))
         item = Item(text, order.seed, names, len(pair[0]), bool(np.array_equal(*pair)))
         yield Rendered(item, max(float(np.abs(clip).max()) for clip in pair))
+
+
+class Takes:
+    """Every clip of a test so far: none may come twice, or its second trial would ask nothing
+    new, and whoever knows the clip again need not listen."""
+
+    def __init__(self, plan: Plan):
+        self._sampling = plan.order.sampling
+        self._seen: set[tuple[str, str, bytes]] = set()
+
+    def add(self, text: str, way: str, clip: np.ndarray) -> None:
+        """Raises ForespeakError where another seed gave the same clip."""
+        take = text, way, hashlib.sha256(clip.tobytes()).digest()
+        if take in self._seen:
+            raise ForespeakError(
+                f"“{text}” came out the same with two seeds: temperature "
+                f"{self._sampling.temperature:g} and top-p {self._sampling.top_p:g} leave hardly "
+                "anything to chance. Raise them, or give every trial a text of its own."
+            )
+        self._seen.add(take)
 
 
 def _wav(clip: np.ndarray, rate: int) -> bytes:

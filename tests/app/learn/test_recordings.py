@@ -14,6 +14,7 @@ from app.learn.handlers import LearnHandlers
 from app.learn.recordings import Busy, Recordings
 from app.orders import AUTOMATIC, DRAFT, NO_DRAFT, Order
 from app.runs import Runs
+from app.spelling import SPELLED
 from app.studio import Studio
 from core.errors import ForespeakError
 from core.ideas import Idea, excerpt, imagine, was_rejected
@@ -54,6 +55,11 @@ def test_a_students_own_is_the_run_that_would_have_been(recordings, runs):
     expected = engine_pcm(TEXT, seed=3, sampling=SETTINGS.sampling)
     np.testing.assert_array_equal(trace.pcm(), expected)
     assert trace.gamma == 4
+
+
+def test_another_script_is_told(recordings, runs):
+    assert own(recordings, runs)[-1]["text"] == "Recorded."
+    assert own(recordings, runs, text="你好")[-1]["text"] == f"Recorded. {SPELLED}"
 
 
 def test_it_has_a_draft_even_if_none_was_asked_for(recordings, runs, studio):

@@ -120,7 +120,7 @@ def test_settings_decide_neither_draft_nor_rule(prepare, store):
         ({"trials": None}, "5 to 100"),
         ({"trials": 4}, "5 to 100"),
         ({"trials": 101}, "5 to 100"),
-        ({"trials": 6.5}, "5 to 100"),
+        ({"trials": 6.5}, "The number of trials 6.5 is not whole"),
         ({"trials": float("nan")}, "5 to 100"),
         ({"kind": AB, "trials": 5}, "6 to 100"),
         ({"texts": " \n\u200b\n"}, "no texts"),
@@ -160,6 +160,28 @@ def test_at_temperature_0_no_pair_of_clips_comes_twice(prepare, store):
     texts = "ab\nabc\nabcd\nabcde\nabcdef"
     test = finished(prepare(ABX, "baseline", "lossless", 5, texts, *greedy))[-2]["test"]
     assert len({item.text for item in store.design(test).items}) == 5
+
+
+def test_no_clip_comes_twice_at_a_small_top_p_either(prepare, store):
+    cold = ("joe", DRAFT, "lossless", 4, 0.8, 1e-6, 3, 1)
+    end = finished(prepare(ABX, "baseline", "lossless", 6, TEXTS, *cold))[-1]
+    assert "“hello there” came out the same with two seeds" in end["text"]
+    assert "top-p 1e-06" in end["text"]
+    assert not any(store.folder("").iterdir())
+    texts = "ab\nabc\nabcd\nabcde\nabcdef"
+    assert finished(prepare(ABX, "baseline", "lossless", 5, texts, *cold))[-1]["state"] == "done"
+
+
+def test_a_seed_that_is_not_whole_is_not_rounded(prepare):
+    settings = ("joe", DRAFT, "lossless", 4, 0.8, 1, 1.5, 1)
+    end = finished(prepare(ABX, "baseline", "lossless", 6, TEXTS, *settings))[-1]
+    assert end["text"] == "Seed 1.5 is not whole: give a whole number."
+
+
+def test_texts_in_another_script_are_named(prepare):
+    assert finished(prepare())[-1]["text"] == "The test is ready."
+    end = finished(prepare(texts="hello\n你好世界\nПривет"))[-1]
+    assert end["text"].startswith("The test is ready. Text 2, 3: letters that are not Latin")
 
 
 def test_stopping_while_texts_are_checked(studio):
