@@ -26,6 +26,9 @@ cli = typer.Typer(
 
 # Ranges are not repeated here: core.engine.Settings and core.sampling.Sampling check them.
 Gamma = Annotated[int, typer.Option(help="γ: tokens the draft guesses per round, 1 to 16.")]
+Draft = Annotated[
+    str, typer.Option(help="Who guesses: model, feature (reads the target), heads or ngram.")
+]
 Rule = Annotated[
     str,
     typer.Option(
@@ -107,6 +110,7 @@ def say(
     baseline: Annotated[
         bool, typer.Option("--baseline", help="Plain autoregressive decoding: no draft.")
     ] = False,
+    draft: Draft = "model",
     gamma: Gamma = 6,
     rule: Rule = "lossless",
     tolerance: Tolerance = None,
@@ -135,7 +139,7 @@ def say(
     # The file comes last: it is whole, then, before the speakers are waited for.
     sinks = [*([Speakers()] if play else []), *([WavFile(output)] if output else [])]
     sampling = _sampling(temperature, top_k, top_p)
-    settings = _settings(sampling, rule, 0 if baseline else gamma, seed, rate, tolerance)
+    settings = _settings(sampling, rule, 0 if baseline else gamma, seed, rate, tolerance, draft)
 
     from app.say import speak_and_report
 
@@ -148,6 +152,7 @@ def say(
 def bench(
     runs: Annotated[int, typer.Option(min=1, help="Times that every sentence is spoken.")] = 3,
     json: Annotated[Path | None, typer.Option(help="Write the result to this file, too.")] = None,
+    draft: Draft = "model",
     gamma: Gamma = 6,
     rule: Rule = "lossless",
     tolerance: Tolerance = None,
@@ -167,7 +172,7 @@ def bench(
     if json:
         check_writable(json)
     sampling = _sampling(temperature, top_k, top_p)
-    settings = _settings(sampling, rule, gamma, seed, rate, tolerance)
+    settings = _settings(sampling, rule, gamma, seed, rate, tolerance, draft)
 
     from app.measure import bench_and_report
 
@@ -195,12 +200,18 @@ def _sampling(temperature: float, top_k: int, top_p: float) -> "Sampling":
 
 
 def _settings(
-    sampling: "Sampling", rule: str, gamma: int, seed: int, rate: float, tolerance: float | None
+    sampling: "Sampling",
+    rule: str,
+    gamma: int,
+    seed: int,
+    rate: float,
+    tolerance: float | None,
+    draft: str,
 ) -> "Settings":
     """The engine's settings, checked."""
     from core.engine import Settings
 
-    return Settings(sampling, rule, gamma, seed, rate, tolerance)
+    return Settings(sampling, rule, gamma, seed, rate, tolerance, draft=draft)
 
 
 def main() -> int:

@@ -6,6 +6,7 @@ from rich import box
 from rich.table import Table
 
 from core.bench import Report, Spread
+from core.drafters import DRAFTS
 from core.metrics import measure
 from core.trace import Trace
 
@@ -36,7 +37,7 @@ def describe_run(trace: Trace) -> str:
     claim = "lossless" if trace.lossless else "not lossless"
     rule = trace.rule if trace.rule == claim else f"{name_rule(trace)} ({claim})"
     gamma = f"adaptive γ up to {trace.gamma}" if trace.adaptive else f"γ {trace.gamma}"
-    return f"speculative, {rule}, {gamma}, seed {trace.seed}"
+    return f"speculative, {DRAFTS[trace.draft].lower()}, {rule}, {gamma}, seed {trace.seed}"
 
 
 def name_rule(run: Trace | Report) -> str:
@@ -55,7 +56,7 @@ def say_table(trace: Trace) -> Table:
 def bench_table(report: Report) -> Table:
     """Medians, with quartiles beside."""
     title = (
-        f"{name_rule(report)}, γ {report.gamma}, temperature {report.temperature:g}; "
+        f"{DRAFTS[report.draft]}, {name_rule(report)}, γ {report.gamma}, temperature {report.temperature:g}; "
         f"{report.pairs} pairs, {report.device}, {report.threads} threads"
     )
     table = _table(title, "", ">median", ">quartiles")

@@ -15,26 +15,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from core import bench_sentences
 from core.costs import mean_acceptance, measure_costs
 from core.engine import Engine, Settings
 from core.metrics import Metrics, measure
 from core.speedup import Costs, predict_speedup
 from core.trace import first_difference
 
-SENTENCES = (
-    "The kettle was already singing when she came downstairs.",
-    "Please leave the parcel with the neighbours if nobody answers.",
-    "Why does the moon look larger when it is close to the horizon?",
-    "He paid three dollars and twelve cents for a cup of coffee.",
-    "Rain is expected in the north, followed by a cold and windy night.",
-    "Turn left after the bridge, then take the second road on the right.",
-    "What a beautiful morning!",
-    "The committee will publish its report on the ninth of November.",
-    "She sells her own honey, and the bees never seem to mind.",
-    "A small model guesses ahead, and a large one checks the guesses.",
-    "Nobody could remember who had locked the garden gate.",
-    "The train now standing at platform four is the slow service to the coast.",
-)
+SENTENCES = bench_sentences.SENTENCES[:12]
 
 SAME_SEED = "same-seed"  # the rule that promises the baseline's own tokens
 
@@ -92,6 +80,7 @@ class Report:
     device: str
     threads: int
     torch: str
+    draft: str
     rule: str
     tolerance: float | None
     gamma: int
@@ -147,6 +136,7 @@ def summarize(engine: Engine, settings: Settings, pairs: Sequence[Pair]) -> Repo
         device=str(engine.device),
         threads=torch.get_num_threads(),
         torch=torch.__version__,
+        draft=settings.draft,
         rule=rule.name,
         tolerance=rule.tolerance and rule.tolerance.value,
         gamma=settings.gamma,
