@@ -21,15 +21,20 @@ def speculative(
     sampling: Sampling,
     rule: Rule,
     noise: Noise,
+    stop: int | None = None,
 ) -> Iterator[Round]:
-    """Rounds that together emit exactly `length` tokens of one sentence.
+    """Rounds that together emit exactly `length` tokens of one sentence, or fewer up to a stop.
 
     Each round drafts a window of tokens, runs the target once over them, and emits the
     accepted ones and one more. The window shrinks at the end, so that nothing is drafted
     which could not be emitted.
+
+    stop: the token that ends the sentence, where one can. Draft models give it no probability,
+    which costs nothing, since a round ends there either way: so it only ever comes as a round's
+    next token, nothing stands behind it, and the rules need not know of it.
     """
     tokens: list[int] = []
-    while (position := len(tokens)) < length:
+    while (position := len(tokens)) < length and tokens[-1:] != [stop]:
         rng = noise.at(position)
         begun = perf_counter()
         count = min(window.gamma(position), length - position - 1)
@@ -58,7 +63,12 @@ def speculative(
 
 
 def autoregressive(
-    target: LanguageModel, length: int, sampling: Sampling, rule: Rule, noise: Noise
+    target: LanguageModel,
+    length: int,
+    sampling: Sampling,
+    rule: Rule,
+    noise: Noise,
+    stop: int | None = None,
 ) -> Iterator[Round]:
     """The plain baseline: the same loop, with nothing drafted."""
-    return speculative(target, NoDraft(), length, Fixed(0), sampling, rule, noise)
+    return speculative(target, NoDraft(), length, Fixed(0), sampling, rule, noise, stop)
