@@ -56,8 +56,8 @@ def say_table(trace: Trace) -> Table:
 def bench_table(report: Report) -> Table:
     """Medians, with quartiles beside."""
     title = (
-        f"{DRAFTS[report.draft]}, {name_rule(report)}, γ {report.gamma}, temperature {report.temperature:g}; "
-        f"{report.pairs} pairs, {report.device}, {report.threads} threads"
+        f"{DRAFTS[report.draft]}, {name_rule(report)}, γ {report.gamma}, "
+        f"temperature {report.temperature:g}; {report.pairs} pairs, {report.device}, {report.threads} threads"
     )
     table = _table(title, "", ">median", ">quartiles")
     for name, spread, digits in _bench_rows(report):

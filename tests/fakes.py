@@ -74,7 +74,7 @@ class ToyModel:
         self.length = 0
         self.tokens: list[int] = []
         self.passes: list[int] = []
-        self._follow = follow
+        self.follow = follow
         self._capacity = capacity
 
     def forward(self, tokens: Sequence[int]) -> Tensor:
@@ -85,9 +85,7 @@ class ToyModel:
         self.tokens.extend(tokens)
         start, self.length = self.length, self.length + m
         self.passes.append(m)
-        return torch.stack(
-            [self._follow(tuple(self.tokens[:n])) for n in range(start, self.length)]
-        )
+        return torch.stack([self.follow(tuple(self.tokens[:n])) for n in range(start, self.length)])
 
     def rollback(self, length: int) -> None:
         if not 0 <= length <= self.length:
@@ -222,6 +220,40 @@ def every_path(run: Callable[[Branches], Result]) -> Iterator[tuple[float, Resul
         result = run(branches)
         yield branches.weight, result
         more = branches.advance()
+
+
+class Remembered(ToyModel):
+    """A target whose feature of a position tells the tokens it had taken in by then."""
+
+    def feature(self, position: int) -> Tensor:
+        if not 0 <= position < self.length:
+            raise ValueError(f"position {position} was never taken in")
+        return torch.tensor([0, *self.tokens[:position]], dtype=torch.float32)
+
+
+class ToyChain:
+    """Implements `ChainModel`: what a toy language says; keeps what it was begun with."""
+
+    def __init__(self, follow: Language):
+        self.follow = follow
+        self.begun: list[Tensor | None] = []
+
+    def begin(self, feature: Tensor | None) -> Tensor:
+        self.begun.append(feature)
+        return torch.zeros(1)
+
+    def step(self, state: Tensor, tokens: Sequence[int]) -> tuple[Tensor, Tensor]:
+        return state, self.follow(tuple(tokens))
+
+
+class ToyHeads:
+    """Implements `HeadsModel`: three heads, for which what lies between is always token 0."""
+
+    def __init__(self, follow: Language):
+        self.follow = follow
+
+    def guess(self, feature: Tensor | None, tokens: Sequence[int], count: int) -> Tensor:  # noqa: ARG002
+        return torch.stack([self.follow((*tokens, *[0] * j)) for j in range(min(count, 3))])
 
 
 def tiny_decoder(seed: int, layers: int = 2, window: int = 8) -> Decoder:

@@ -9,9 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from core.drafters import Draft, DraftModel, NoDraft
+from core.drafters import (
+    ChainDraft,
+    Draft,
+    DraftModel,
+    HeadsDraft,
+    NGramDraft,
+    NoDraft,
+    check_draft,
+)
+from core.errors import ForespeakError
 from core.sampling import Sampling, probs
-from tests.fakes import Language, ToyModel, language
+from tests.fakes import Language, Remembered, ToyChain, ToyHeads, ToyModel, language
 
 PLAIN = Sampling(temperature=1.0)
 V = 4
@@ -164,3 +173,68 @@ def test_the_tokens_given_are_left_alone() -> None:
     assert tokens == [1, 2, 3]
     tokens += [0, 0]
     check(drafter.propose(tokens, 2, greedy), language(6, V), tokens, PLAIN)
+
+
+def ask(target: Remembered, tokens: Sequence[int]) -> None:
+    """Bring the target to where a round with these verified tokens begins."""
+    target.forward(tokens[:-1])
+
+
+@pytest.mark.parametrize("before", range(4))
+def test_a_chain_reads_each_guess_and_starts_at_the_last_verified_token(before: int) -> None:
+    """A feature of a position too early or late; a guess that the next step does not know."""
+    follow, tokens = language(0, V), [3, 1, 2][:before]
+    target, chain = Remembered(follow), ToyChain(follow)
+    if tokens:
+        ask(target, tokens)
+    draft = ChainDraft(target, chain, PLAIN).propose(tokens, 4, greedy)
+    assert len(draft.tokens) == 4
+    check(draft, follow, tokens, PLAIN)
+    (begun,) = chain.begun
+    assert (begun is None) == (not tokens)
+    assert begun is None or begun[1:].tolist() == tokens[:-1]
+
+
+def test_heads_propose_as_many_as_there_are_and_are_asked_for() -> None:
+    follow, tokens = language(0, V), [3, 1, 2]
+    target = Remembered(follow)
+    ask(target, tokens)
+    for count in (1, 3, 8):
+        draft = HeadsDraft(target, ToyHeads(follow), PLAIN).propose(tokens, count, greedy)
+        assert len(draft.tokens) == min(count, 3)
+        for row, token in enumerate(draft.tokens):
+            q = probs(fresh_logits(follow, [*tokens, *[0] * row]), PLAIN)
+            assert torch.equal(draft.probs[row], q)
+            assert token == greedy(row, q)
+
+
+@pytest.mark.parametrize("drafter", [ChainDraft, HeadsDraft])
+def test_fed_drafts_propose_nothing_if_nothing_is_asked_for(drafter: type) -> None:
+    """A pass for nothing, and a row of q without a token."""
+    draft = drafter(None, None, PLAIN).propose([1], 0, greedy)
+    assert (draft.tokens, len(draft.probs)) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "guesses"),
+    [
+        ([], []),
+        ([1, 2, 3], []),
+        ([1, 2, 3, 1], []),  # out of phase: codebook 1 said it
+        ([1, 2, 3, 0, 1], [2, 3, 0]),
+        ([1, 2, 1, 3, 1], [3, 1]),  # the latest of equally long ones
+        ([0, 1, 2, 3, 2, 1, 0, 1], [2, 3, 2]),  # the longest before the latest
+    ],
+)
+def test_repetition_continues_the_longest_match_in_phase(
+    tokens: list[int], guesses: list[int]
+) -> None:
+    draft = NGramDraft(2, V).propose(tokens, 3, greedy)
+    assert draft.tokens == guesses
+    if guesses:
+        assert draft.probs.tolist() == [[float(i == token) for i in range(V)] for token in guesses]
+
+
+def test_an_unknown_draft_is_refused_by_name() -> None:
+    with pytest.raises(ForespeakError, match="oracle.*model, ngram"):
+        check_draft("oracle", ("model", "ngram"))

@@ -3,17 +3,19 @@
 from collections.abc import Callable
 
 import pytest
+import torch
+from torch import Tensor
 
 from core.adaptive import Adaptive, Fixed
 from core.decode import speculative
-from core.drafters import DraftModel
+from core.drafters import ChainDraft, Drafter, DraftModel, HeadsDraft, NGramDraft
 from core.rules.exact import draft_independent, draft_same_seed, verify_ratio, verify_same_seed
 from core.sampling import Noise, Sampling
 from core.speedup import Costs, Outlook
 from core.trace import Round
 from core.verify import Rule
 from tests.core.exactness import EXACT, FILTERED, LOSSLESS, PLAIN, bias, first_round, pair
-from tests.fakes import ToyModel, sequence_probs, total_variation
+from tests.fakes import ToyChain, ToyHeads, ToyModel, sequence_probs, total_variation
 
 
 @pytest.mark.parametrize("rule", LOSSLESS, ids=lambda rule: rule.name)
@@ -107,6 +109,41 @@ def test_windows_that_adapt_are_exact(
     for kind in ("similar", "unlike"):
         target, draft = pair(kind, 1, size)
         assert bias(target, draft, rule, gamma, length, window=window) < EXACT
+
+
+def chain(model: ToyModel, sampling: Sampling) -> Drafter:
+    return ChainDraft(Featureless(), ToyChain(model.follow), sampling)
+
+
+def heads(model: ToyModel, sampling: Sampling) -> Drafter:
+    return HeadsDraft(Featureless(), ToyHeads(model.follow), sampling)
+
+
+def repetition(model: ToyModel, sampling: Sampling) -> Drafter:  # noqa: ARG001
+    return NGramDraft(2, len(model.follow(())))
+
+
+class Featureless(ToyModel):
+    """A target of which a toy draft wants to know nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda _: torch.zeros(1))
+
+    def feature(self, position: int) -> Tensor:  # noqa: ARG002
+        return torch.zeros(1)
+
+
+@pytest.mark.parametrize("window", [Fixed, Erratic])
+@pytest.mark.parametrize("drafter", [chain, heads, repetition])
+@pytest.mark.parametrize("rule", LOSSLESS, ids=lambda rule: rule.name)
+@pytest.mark.parametrize(("gamma", "length", "size"), [(1, 4, 3), (2, 4, 3), (4, 5, 2), (8, 5, 2)])
+def test_every_draft_is_exact(
+    rule: Rule, drafter: Callable, window: type, gamma: int, length: int, size: int
+) -> None:
+    """A q that is not what was drawn from, as heads that know each other's guesses would have;
+    a draft that is certain; fewer guesses than were asked for."""
+    target, draft = pair("similar", 6, size)
+    assert bias(target, draft, rule, gamma, length, drafter=drafter, window=window) < EXACT
 
 
 @pytest.mark.parametrize("rule", LOSSLESS, ids=lambda rule: rule.name)
