@@ -57,7 +57,8 @@ def bench_table(report: Report) -> Table:
     """Medians, with quartiles beside."""
     title = (
         f"{DRAFTS[report.draft]}, {name_rule(report)}, γ {report.gamma}, "
-        f"temperature {report.temperature:g}; {report.pairs} pairs, {report.device}, {report.threads} threads"
+        f"temperature {report.temperature:g}; {report.pairs} pairs, "
+        f"{report.device}, {report.threads} threads"
     )
     table = _table(title, "", ">median", ">quartiles")
     for name, spread, digits in _bench_rows(report):

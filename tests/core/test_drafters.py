@@ -236,5 +236,5 @@ def test_repetition_continues_the_longest_match_in_phase(
 
 
 def test_an_unknown_draft_is_refused_by_name() -> None:
-    with pytest.raises(ForespeakError, match="oracle.*model, ngram"):
+    with pytest.raises(ForespeakError, match=r"oracle.*model, ngram"):
         check_draft("oracle", ("model", "ngram"))
