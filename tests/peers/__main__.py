@@ -30,7 +30,7 @@ from tests.peers.ways import Forespeak, Way, transformers_ways
 
 BASELINE = "Forespeak, baseline"
 TEMPERATURES = (0.0, 0.8)
-WIDTH = 130  # of the tables, also through a pipe
+WIDTH = 140  # of the tables, also through a pipe
 
 
 def compare(

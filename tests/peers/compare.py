@@ -106,7 +106,10 @@ def summarize(
     for sample in samples:
         runs.setdefault((sample.temperature, sample.way), {})[sample.sentence] = sample.run
     rows = []
-    for (temperature, way), mine in sorted(runs.items(), key=lambda item: item[0][0]):
+    ways = list(dict.fromkeys(sample.way for sample in samples))  # not each temperature's own order
+    for (temperature, way), mine in sorted(
+        runs.items(), key=lambda item: (item[0][0], ways.index(item[0][1]))
+    ):
         greedy = runs[temperature, baseline] if temperature == 0 else None
         rows.append(
             Row(

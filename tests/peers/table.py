@@ -11,9 +11,9 @@ from tests.peers.compare import Row
 
 
 def tables(rows: Sequence[Row], sentences: int) -> list[Table]:
-    """One per temperature; medians, with quartiles in brackets."""
+    """One per temperature; medians, with quartiles in brackets where they are of times."""
     return [
-        _table(f"{_name(temperature)}, {sentences} sentences", list(group), sentences)
+        _table(f"{_name(temperature)}, sentences: {sentences}", list(group), sentences)
         for temperature, group in groupby(rows, key=lambda row: row.temperature)
     ]
 
@@ -34,18 +34,20 @@ def _table(title: str, rows: Sequence[Row], sentences: int) -> Table:
         table.add_row(
             row.way,
             _cell(row.tokens_per_s, 0),
-            _cell(row.acceptance_length, 2),
-            _cell(row.acceptance_rate, 2),
+            _middle(row.acceptance_length, 2),
+            _middle(row.acceptance_rate, 2),
             *(_cell(row.slower[name], 2) for name in references),
             _agreement(row, sentences),
         )
     return table
 
 
-def _cell(spread: Spread | None, digits: int) -> str:
-    if spread is None:
-        return "–"
-    return f"{spread.median:.{digits}f} ({spread.q1:.{digits}f}–{spread.q3:.{digits}f})"
+def _cell(spread: Spread, digits: int) -> str:
+    return f"{_middle(spread, digits)} ({spread.q1:.{digits}f}–{spread.q3:.{digits}f})"
+
+
+def _middle(spread: Spread | None, digits: int) -> str:
+    return "–" if spread is None else f"{spread.median:.{digits}f}"
 
 
 def _agreement(row: Row, sentences: int) -> str:

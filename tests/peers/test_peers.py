@@ -21,6 +21,7 @@ from tests.fakes import tiny_decoder
 from tests.peers.__main__ import BASELINE, load_pair
 from tests.peers.compare import Sample, first_difference, logit_gap, summarize
 from tests.peers.model import CPU, Peer
+from tests.peers.table import tables
 from tests.peers.ways import (
     Forespeak,
     Run,
@@ -128,7 +129,15 @@ def test_rows_compare_within_a_sentence(target: Decoder, plan: Plan) -> None:
         Sample("ours", 0.0, 1, run),
         Sample("theirs", 0.0, 1, replace(run, seconds=3.0, passes=18, drafted=36, tokens=other)),
     ]
-    ours, theirs = summarize(samples, "ours", ["ours"], [plan, plan], Peer(target))
+    # As after a turn in which the other way came first.
+    samples += [replace(sample, temperature=0.8) for sample in reversed(samples)]
+    rows = summarize(samples, "ours", ["ours"], [plan, plan], Peer(target))
+    assert [(row.temperature, row.way) for row in rows] == [
+        (temperature, way) for temperature in (0.0, 0.8) for way in ("ours", "theirs")
+    ]
+    assert rows[2].differences is None
+    assert all(table.row_count == 2 for table in tables(rows, 2))
+    ours, theirs = rows[:2]
     assert ours.differences == []
     assert ours.acceptance_rate is None
     assert theirs.slower == {"ours": Spread(3.0, 3.0, 3.0)}
