@@ -148,9 +148,14 @@ def say(
         print(f"Wrote {path}", file=sys.stderr)
 
 
+MATRIX = "With --matrix"
+
+
 @cli.command()
 def bench(
-    runs: Annotated[int, typer.Option(min=1, help="Times that every sentence is spoken.")] = 3,
+    runs: Annotated[
+        int, typer.Option(min=1, help="Times that every sentence is spoken, without --matrix.")
+    ] = 3,
     json: Annotated[Path | None, typer.Option(help="Write the result to this file, too.")] = None,
     draft: Draft = "model",
     gamma: Gamma = 6,
@@ -163,16 +168,72 @@ def bench(
     rate: Rate = 1.0,
     voice: VoiceName = "joe",
     device: Device = "auto",
+    matrix: Annotated[
+        bool, typer.Option("--matrix", help="Compare every draft with every rule.")
+    ] = False,
+    drafts: Annotated[
+        str | None,
+        typer.Option(help="Which drafts: model,heads.", show_default="all", rich_help_panel=MATRIX),
+    ] = None,
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            help="Which rules: lossless,ssd:0.1 (with a tolerance).",
+            show_default="all",
+            rich_help_panel=MATRIX,
+        ),
+    ] = None,
+    gammas: Annotated[
+        str | None,
+        typer.Option(
+            help="Several γ: 4,6,adaptive.", show_default="--gamma", rich_help_panel=MATRIX
+        ),
+    ] = None,
+    sentences: Annotated[
+        int, typer.Option(help="How many sentences, 1 to 30.", rich_help_panel=MATRIX)
+    ] = 30,
+    judge: Annotated[
+        bool,
+        typer.Option(
+            help="Measure WER and DNSMOS, where requirements-train.txt is installed.",
+            rich_help_panel=MATRIX,
+        ),
+    ] = True,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep every pair in this file, and go on with what it holds.",
+            show_default="one in the user's data folder",
+            rich_help_panel=MATRIX,
+        ),
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(help="Write a line per way.", rich_help_panel=MATRIX)
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw it: .png or .svg.", rich_help_panel=MATRIX)
+    ] = None,
 ) -> None:
     """Compare speculative decoding with the baseline, sentence by sentence."""
     from app.files import check_writable
 
     if gamma == 0:
         raise ForespeakError("γ 0 is the baseline itself: choose 1 to 16 drafted tokens.")
-    if json:
-        check_writable(json)
     sampling = _sampling(temperature, top_k, top_p)
     settings = _settings(sampling, rule, gamma, seed, rate, tolerance, draft)
+    if matrix:
+        from app.bench.command import check_outputs, compare_and_report
+        from app.bench.plan import Plan
+
+        check_outputs(json, csv, figure)
+        plan = Plan.from_command(
+            voice, drafts, rules, gammas or str(gamma), sentences, settings, judge, results
+        )
+        raise typer.Exit(compare_and_report(plan, device, json, csv, figure))
+    if any((drafts, rules, gammas, results, csv, figure)):
+        raise ForespeakError("That option needs --matrix: add it, or see bench --help.")
+    if json:
+        check_writable(json)
 
     from app.measure import bench_and_report
 

@@ -7,6 +7,9 @@ from typing import Any
 import gradio as gr
 from starlette.routing import Route
 
+from app.bench.handlers import BenchHandlers, Boards
+from app.bench.routes import build_routes as bench_routes
+from app.bench.tab import bench_form, open_button
 from app.controls import EXAMPLES, character_count, settings_controls, speaker_controls, text_box
 from app.handlers import LIVE_TAB, NO_RUN, Handlers
 from app.learn.handlers import LearnHandlers
@@ -78,10 +81,13 @@ def build_page(
     store = Store(tests or default_folder())
     listening = ListenHandlers(studio, runs, store, lan)
     learning = LearnHandlers(runs, recordings)
-    blocks = _lay_out(handlers, listening, learning, voice, list(saved))
+    boards = Boards()
+    comparing = BenchHandlers(studio, runs, boards)
+    blocks = _lay_out(handlers, listening, learning, comparing, voice, list(saved))
     routes = build_routes(studio, voice, runs, scripts)
     routes += learn_routes(studio, voice, recordings, lessons, scripts)
     routes += listen_routes(store, lan)
+    routes += bench_routes(boards)
     return Page(blocks, routes)
 
 
@@ -89,6 +95,7 @@ def _lay_out(
     handlers: Handlers,
     listening: ListenHandlers,
     learning: LearnHandlers,
+    comparing: BenchHandlers,
     voice: str,
     traces: list[str],
 ) -> gr.Blocks:
@@ -123,12 +130,18 @@ def _lay_out(
                 prepare, listen = _stage("listen", "Prepare", "prepare", "stop-prepare")
             with gr.Tab("Learn", id="learn"):
                 start_record, learn = _stage("learn", "Record my sentence", "record", "stop-record")
+            with gr.Tab("Bench", id="bench", elem_id="bench-tab"):
+                compared = bench_form()
+                open_bench = open_button()
+                compare, bench = _stage("bench", "Compare", "bench", "stop-bench")
         # Answered at once, so nothing waits in Gradio's own queue; whose turn it is to speak is
         # decided in the run. Stop is a route, which the page's scripts ask themselves.
         speak.click(handlers.speak, [*speakers, *order], live, api_name="run", **QUIET)
         start_race.click(handlers.race, order, race, **QUIET)
         prepare.click(listening.prepare, [*test, *order[1:]], listen, **QUIET)
         start_record.click(learning.record, order, learn, **QUIET)
+        compare.click(comparing.start, [*compared, *order[1:]], bench, **QUIET)
+        open_bench.upload(comparing.open, open_bench, bench, **QUIET)
         open_saved.click(handlers.replay_saved, saved, [live, tabs], **QUIET)
         open_trace.upload(handlers.replay_file, open_trace, [live, tabs], **QUIET)
         text.submit(None, js=PRESS, **QUIET)

@@ -90,7 +90,7 @@ def start(
             max_file_size=LARGEST_UPLOAD,
             app_kwargs={"routes": page.routes, "middleware": gate},
             footer_links=["api"],
-            css_paths=[ASSETS / f"{sheet}.css" for sheet in ("page", "listen", "learn")],
+            css_paths=[ASSETS / f"{sheet}.css" for sheet in ("page", "listen", "learn", "bench")],
             theme=gr.themes.Base(font=SYSTEM_FONTS, font_mono=MONO_FONTS),
         )
     except OSError as error:  # somebody took the port since `pick_port` looked

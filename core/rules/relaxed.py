@@ -93,7 +93,7 @@ def verify_groups(
 
     def of_row(row: int, p: Tensor, q: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         share = shares[(rng.position + row) % len(shares)].to(p.dtype)
-        return share, share @ p, share @ q
+        return share, share @ p, share @ q.to(p.dtype)
 
     def accept(row: int, token: int, p: Tensor, q: Tensor) -> float:
         share, P, Q = of_row(row, p, q)

@@ -1,0 +1,1 @@
+"""Every draft with every rule, compared: the Bench tab and `bench --matrix`."""
