@@ -34,6 +34,20 @@ class Fixed:
         pass
 
 
+class Within:
+    """Another window, cut where it would reach over a multiple of `span` tokens."""
+
+    def __init__(self, window: Window, span: int):
+        self._window = window
+        self._span = span
+
+    def gamma(self, position: int) -> int:
+        return min(self._window.gamma(position), self._span - position % self._span - 1)
+
+    def learn(self, round_: Round) -> None:
+        self._window.learn(round_)
+
+
 class Adaptive:
     """The γ that pays most, by the codebook at which the round begins.
 

@@ -67,7 +67,7 @@ def full_acceptance(trace: Trace) -> float:
 def measure_costs(engine: Engine, settings: Settings, trace: Trace) -> Costs:
     """Of the first sentence of a run that was made with these settings."""
     voice, sampling = engine.voice, settings.sampling
-    plan = voice.plan(trace.sentences[0].text, settings.rate)
+    plan = engine.plan(trace.sentences[0].text, settings)
     tokens = [token for round_ in trace.rounds if round_.sentence == 0 for token in round_.tokens]
     target = voice.target(plan)
     samples = sample_costs(

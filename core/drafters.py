@@ -77,9 +77,11 @@ class NoDraft:
 class DraftModel:
     """A small language model over the same tokens."""
 
-    def __init__(self, model: LanguageModel, sampling: Sampling):
+    def __init__(self, model: LanguageModel, sampling: Sampling, stop: int | None = None):
+        """stop: a token that it must not propose, see `core.decode`."""
         self.model = model
         self._sampling = sampling
+        self._never = None if stop is None else torch.tensor(stop)
         self._verified = 0  # tokens taken in that are known to stand
 
     def propose(self, tokens: Sequence[int], count: int, draw: Draw) -> Draft:
@@ -89,7 +91,10 @@ class DraftModel:
         drafted: list[int] = []
         rows: list[Tensor] = []
         for row in range(count):
-            rows.append(probs(self.model.forward(pending)[-1], self._sampling))
+            logits = self.model.forward(pending)[-1]
+            if self._never is not None:
+                logits = logits.index_fill(-1, self._never, -torch.inf)
+            rows.append(probs(logits, self._sampling))
             drafted.append(draw(row, rows[-1]))
             pending = drafted[-1:]
         return Draft(drafted, torch.stack(rows))

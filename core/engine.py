@@ -3,15 +3,16 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from time import perf_counter
 
 import numpy as np
 import torch
 
-from core.adaptive import Adaptive, Fixed, Window
+from core.adaptive import Adaptive, Fixed, Window, Within
 from core.decode import autoregressive, speculative
-from core.drafters import Drafter, DraftModel, LanguageModel, NGramDraft, check_draft
+from core.drafters import Drafter, DraftModel, LanguageModel, NGramDraft, NoDraft, check_draft
 from core.errors import ForespeakError
 from core.lm.durations import check_rate
 from core.lm.graph import MAX_GAMMA
@@ -20,10 +21,14 @@ from core.speedup import Outlook
 from core.trace import Chunk, Round, Sentence, Trace
 from core.verify import Rule, find_rule
 from core.voices.alone import DraftAlone
-from core.voices.base import Plan, Voice
+from core.voices.base import Plan, Stage, Voice
+from core.voices.declaration import declared_names
+from core.voices.declared import load_declared
 from core.voices.joe import Joe
 
 VOICES: dict[str, Callable[[torch.device], Voice]] = {"joe": Joe}
+"""Voices that need a file of their own; others are declared in assets/voices."""
+EARLIER = 2**32  # the noise of earlier stages: as many sentences on
 
 # Frames per chunk of sound. The first is as long as the embedded codec looks ahead, so that it
 # sounds at once; short ones follow while nothing is buffered, then longer ones, which cost less
@@ -101,11 +106,16 @@ class Finished:
 Event = Started | SentenceStarted | RoundDone | AudioReady | Finished
 
 
+def voice_names() -> list[str]:
+    """All voices that there are, here or to be fetched."""
+    return [*VOICES, *declared_names()]
+
+
 def find_voice(name: str) -> Callable[[torch.device], Voice]:
     """What builds the voice of that name on a device."""
-    if name not in VOICES:
-        raise ForespeakError(f"Unknown voice {name!r}: choose one of {', '.join(VOICES)}.")
-    return VOICES[name]
+    if name not in voice_names():
+        raise ForespeakError(f"Unknown voice {name!r}: choose one of {', '.join(voice_names())}.")
+    return VOICES.get(name) or partial(load_declared, name)
 
 
 def pick_device(name: str = "auto") -> torch.device:
@@ -163,17 +173,52 @@ class Engine:
         """Speak to the end, and keep what happened."""
         return deque(self.synthesize(text, settings), maxlen=1).pop().trace
 
+    def plan(self, sentence: str, settings: Settings, index: int = 0) -> Plan:
+        """A sentence as it is about to be spoken, once its earlier stages are said."""
+        plan = self.voice.plan(sentence, settings.rate)
+        while plan.before:
+            plan = plan.before.then(self._say(plan.before, settings, index))
+        return plan
+
+    def _say(self, stage: Stage, settings: Settings, index: int) -> list[int]:
+        """The tokens of an earlier stage, drafted and verified as those of the last one, but that
+        no rule is relaxed: nobody could tell what that would do to the sound."""
+        rule, sampling = find_rule(settings.rule), settings.sampling
+        rule = rule if rule.lossless else find_rule("lossless")
+        noise = Noise(settings.seed, EARLIER + index)
+        drafter = DraftModel(stage.draft, sampling, stage.stop) if settings.gamma else NoDraft()
+        rounds = speculative(
+            stage.target,
+            drafter,
+            stage.length,
+            Fixed(settings.gamma),
+            sampling,
+            rule,
+            noise,
+            stage.stop,
+        )
+        tokens = [token for round_ in rounds for token in round_.tokens]
+        return tokens[:-1] if tokens[-1:] == [stage.stop] else tokens
+
     def rule(self, settings: Settings) -> Rule:
         """The accept rule of a run with this voice."""
         rule = find_rule(settings.rule, settings.tolerance)
-        return rule.hearing(self.voice.codec.groups) if rule.acoustic else rule
+        if not rule.acoustic:
+            return rule
+        if self.voice.codec.groups is None:
+            raise ForespeakError(
+                f"The rule {rule.name!r} compares how entries sound, which the codec of "
+                f"{self.voice.name} cannot tell: choose another rule."
+            )
+        return rule.hearing(self.voice.codec.groups)
 
     def drafter(self, plan: Plan, target: LanguageModel, settings: Settings) -> Drafter:
         """Who guesses what this target says of a sentence."""
         if settings.draft == "model":
-            return DraftModel(self.voice.draft(plan), settings.sampling)
+            return DraftModel(self.voice.draft(plan), settings.sampling, plan.stop)
         if settings.draft == "ngram":
-            return NGramDraft(self.voice.codec.num_codebooks, self.voice.codec.codebook_size)
+            codec = self.voice.codec
+            return NGramDraft(codec.num_codebooks, codec.codebook_size + (plan.stop is not None))
         return self.voice.fed_draft(settings.draft, plan, target, settings.sampling)
 
     def _run(self, sentences: Iterable[str], settings: Settings, begun: float) -> Iterator[Event]:
@@ -182,11 +227,13 @@ class Engine:
         window = self._window(settings)
         plans, rounds, chunks = [], [], []
         for index, text in enumerate(sentences):
-            plan = self.voice.plan(text, settings.rate)
+            plan = self.plan(text, settings, index)
             plans.append(plan.sentence)
             yield SentenceStarted(index, plan.sentence)
             for event in self._speak(index, plan, settings, window, begun):
                 if isinstance(event, RoundDone):
+                    if event.round.next_token == plan.stop:
+                        plans[-1] = replace(plan.sentence, frames=self._frames(event.round))
                     rounds.append(event.round)
                 else:
                     chunks.append(event.chunk)
@@ -212,10 +259,12 @@ class Engine:
         for round_ in self._rounds(index, plan, settings, window):
             tokens += round_.tokens
             yield RoundDone(replace(round_, sentence=index, at_s=perf_counter() - begun))
-            for first, last in chunk_bounds(sent, len(tokens) // Q, plan.sentence.frames):
+            ended = round_.next_token == plan.stop
+            frames = self._frames(round_) if ended else plan.sentence.frames
+            for first, last in chunk_bounds(sent, len(tokens) // Q, frames, ended):
                 codes = torch.tensor(tokens[first * Q : last * Q]).view(-1, Q).T
                 samples = stream.push(codes)
-                if last == plan.sentence.frames:
+                if last == frames:
                     samples = torch.cat((samples, stream.finish()))
                 sent = last
                 if len(samples):
@@ -232,9 +281,15 @@ class Engine:
         length = plan.sentence.frames * self.voice.codec.num_codebooks
         target = self.voice.target(plan)
         if settings.gamma == 0:
-            return autoregressive(target, length, sampling, rule, noise)
+            return autoregressive(target, length, sampling, rule, noise, plan.stop)
         drafter = self.drafter(plan, target, settings)
-        return speculative(target, drafter, length, window, sampling, rule, noise)
+        if plan.span:
+            window = Within(window, plan.span)
+        return speculative(target, drafter, length, window, sampling, rule, noise, plan.stop)
+
+    def _frames(self, last: Round) -> int:
+        """Of a sentence that this round has ended."""
+        return (last.position + last.accepted) // self.voice.codec.num_codebooks
 
     def _window(self, settings: Settings) -> Window:
         """Shared by all sentences of a run: what one has taught, the next one knows."""
@@ -267,8 +322,16 @@ class Engine:
         )
 
 
-def chunk_bounds(sent: int, ready: int, total: int) -> Iterator[tuple[int, int]]:
-    """Frame ranges that are due once `ready` of `total` frames are verified and `sent` are sent."""
+def chunk_bounds(
+    sent: int, ready: int, total: int, ended: bool = False
+) -> Iterator[tuple[int, int]]:
+    """Frame ranges that are due once `ready` of `total` frames are verified and `sent` are sent.
+
+    ended: the total has only now become known, and all may have been sent: then an empty range is
+    due, behind which nothing comes.
+    """
+    if ended and sent == total:
+        yield sent, total
     edges = [sum(CHUNK_FRAMES[: i + 1]) for i in range(len(CHUNK_FRAMES))]
     while sent < total:
         edge = next((e for e in edges if e > sent), sent + STEADY_FRAMES)

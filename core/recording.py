@@ -149,6 +149,11 @@ class Recorder:
 
     def plan(self, sentence: str, rate: float) -> Plan:
         plan = self._voice.plan(sentence, rate)
+        if plan.stop is not None or plan.before:
+            raise ForespeakError(
+                f"Step mode keeps sentences whose length is known beforehand, and {self.name} ends "
+                "them as it goes: choose another voice."
+            )
         seconds = plan.sentence.frames / self.codec.frame_rate
         if seconds > LONGEST:
             raise ForespeakError(

@@ -27,8 +27,8 @@ class Codec(Protocol):
     frame_rate: float
     num_codebooks: int
     codebook_size: int
-    groups: AcousticGroups
-    """Which entries sound alike."""
+    groups: AcousticGroups | None
+    """Which entries sound alike; None where the codec cannot tell."""
 
     def decode(self, codes: Tensor) -> Tensor:
         """Codes [Q, T] to a whole utterance: [samples], float32 from -1 to 1."""

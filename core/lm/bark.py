@@ -102,9 +102,7 @@ class Bark:
             weights, "coarse_acoustics.", config["coarse_acoustics_config"], Entries(coarse), device
         )
 
-    def semantic(
-        self, text: Sequence[int], speaker: Speaker, length: int, ends: bool = True
-    ) -> PromptedState:
+    def semantic(self, text: Sequence[int], speaker: Speaker, length: int) -> PromptedState:
         """Up to `length` semantic tokens of a text, given by the ids of its own vocabulary."""
         r = self.rules
         room = r.max_input_semantic_length
@@ -114,7 +112,7 @@ class Bark:
         history += [r.semantic_vocab_size] * (room - len(history))  # its end stands for nothing
         embed = self._semantic.embed
         prompt = torch.cat((embed(ids) + embed(history), embed([r.semantic_infer_token])))
-        return PromptedState(self._semantic, prompt, length, ends)
+        return PromptedState(self._semantic, prompt, length)
 
     def coarse(self, semantic: Sequence[int], speaker: Speaker) -> WindowedState:
         """Coarse tokens of a sentence's semantic tokens, frame by frame, codebook by codebook."""

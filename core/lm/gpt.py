@@ -143,8 +143,8 @@ class GptRuntime:
 
         return self._stack(x, start, remember, places[start:, None] >= places)
 
-    def logits(self, x: Tensor, first: int, ends: bool) -> Tensor:
-        return self._head(x, first, ends)
+    def logits(self, x: Tensor, first: int) -> Tensor:
+        return self._head(x, first)
 
 
 class FineRuntime:

@@ -111,14 +111,14 @@ class LlamaRuntime:
             self._head = Head(self._embedding.cpu() if head is None else head, entries, device)
             self._frequencies = self.config.frequencies.to(device)
 
-    def start(self, prompt: Sequence[int], length: int, ends: bool = True) -> PromptedState:
+    def start(self, prompt: Sequence[int], length: int) -> PromptedState:
         """A sentence of up to `length` tokens behind a prompt of ids."""
         if len(prompt) + length > self.config.positions:
             raise ForespeakError(
                 f"The sentence is too long: the model sees {self.config.positions} tokens. "
                 "Split it in two."
             )
-        return PromptedState(self, self.embed(prompt), length, ends)
+        return PromptedState(self, self.embed(prompt), length)
 
     def cache(self, capacity: int) -> Cache:
         c = self.config
@@ -128,8 +128,8 @@ class LlamaRuntime:
     def embed(self, ids: Sequence[int]) -> Tensor:
         return self._embedding[torch.tensor(ids, dtype=torch.long, device=self.device)].float()
 
-    def logits(self, x: Tensor, first: int, ends: bool) -> Tensor:
-        return self._head(rms_norm(x, self._norm, self.config.eps), first, ends)
+    def logits(self, x: Tensor, first: int) -> Tensor:
+        return self._head(rms_norm(x, self._norm, self.config.eps), first)
 
     def run(self, x: Tensor, start: int, cache: Cache) -> Tensor:
         places = torch.arange(start, start + len(x), device=self.device)

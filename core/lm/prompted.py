@@ -80,16 +80,13 @@ class Head:
             for ids in entries.ids
         ]
 
-    def __call__(self, x: Tensor, first: int, ends: bool) -> Tensor:
-        """Logits [m, entries] of tokens number `first` on, from rows [m, width].
-
-        ends: whether the sentence's end can be said.
-        """
+    def __call__(self, x: Tensor, first: int) -> Tensor:
+        """Logits [m, entries] of tokens number `first` on, from rows [m, width]."""
         Q = self._entries.num_codebooks
         logits = torch.empty(len(x), self._entries.width, device=x.device)
         for row in range(min(Q, len(x))):
             logits[row::Q] = self._linears[(first + row) % Q](x[row::Q]).float()
-            if self._entries.stop is not None and not (ends and (first + row) % Q == 0):
+            if self._entries.stop is not None and (first + row) % Q:
                 logits[row::Q, -1] = -torch.inf
         return logits
 
@@ -109,7 +106,7 @@ class PromptedModel(Protocol):
     def run(self, x: Tensor, start: int, cache: Cache) -> Tensor:
         """Outputs [m, width] of the positions from `start` on; x [m, width]."""
 
-    def logits(self, x: Tensor, first: int, ends: bool) -> Tensor:
+    def logits(self, x: Tensor, first: int) -> Tensor:
         """Of tokens number `first` on, from outputs, [m, entries]."""
 
 
@@ -120,14 +117,13 @@ class PromptedState:
     `length`: stale entries of the cache are overwritten before anything can attend to them.
     """
 
-    def __init__(self, model: PromptedModel, prompt: Tensor, capacity: int, ends: bool = True):
-        """prompt: [P, width]; capacity: positions, at most; ends: whether it can end itself."""
+    def __init__(self, model: PromptedModel, prompt: Tensor, capacity: int):
+        """prompt: [P, width]; capacity: positions, at most."""
         self.length = 0
         self.capacity = capacity
         self.tokens: list[int] = []
         self._model = model
         self._prompt = prompt
-        self._ends = ends
         self._cache = model.cache(len(prompt) + capacity - 1)
 
     def rollback(self, length: int) -> None:
@@ -151,4 +147,4 @@ class PromptedState:
         if start == 0:
             x = torch.cat((self._prompt, x))
         outputs = self._model.run(x, len(self._prompt) + stop - 1 - len(x), self._cache)
-        return self._model.logits(outputs[start - stop :], start, self._ends).cpu()
+        return self._model.logits(outputs[start - stop :], start).cpu()

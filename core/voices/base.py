@@ -1,6 +1,6 @@
 """What the engine asks of a voice; everything that differs between families hides behind it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,10 +15,29 @@ ASSETS = Path(__file__).parents[2] / "assets"
 
 @dataclass(frozen=True)
 class Plan:
-    """A sentence ready to be decoded: what will be shown, and what the models are fed."""
+    """A sentence ready to be decoded: what will be shown, and what the models are fed.
+
+    stop: the token that ends the sentence, where one can: entry V, behind those of the codebook;
+    `sentence.frames` is then how long it may become. span: drafts must not cross a multiple of so
+    many tokens, if any. before: what has to be said first, if anything.
+    """
 
     sentence: Sentence
     conditioning: Any
+    stop: int | None = None
+    span: int | None = None
+    before: "Stage | None" = None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Tokens that are no sound yet: a target and a draft say them, and a plan comes of them."""
+
+    target: LanguageModel
+    draft: LanguageModel
+    length: int
+    stop: int | None
+    then: Callable[[list[int]], Plan]
 
 
 class Voice(Protocol):

@@ -29,9 +29,9 @@ class Speaker:
     runtime: LlamaRuntime
     vocabulary: Vocabulary
 
-    def start(self, declaration: Declaration, text: str, length: int, ends: bool) -> PromptedState:
+    def start(self, declaration: Declaration, text: str, length: int) -> PromptedState:
         prompt = self.vocabulary.prompt(declaration.prompt, text)
-        return self.runtime.start(prompt, length, ends)
+        return self.runtime.start(prompt, length)
 
 
 class Declared:
@@ -52,7 +52,6 @@ class Declared:
                 f"{name} declares {len(declaration.codebooks)} codebooks, and its codec has "
                 f"{self.codec.num_codebooks}."
             )
-        self.stop = None if declaration.stop is None else self.codec.codebook_size
         self._target = self._speaker(folders["target"], declaration.target.repository, device)
         self._draft = None
         if declaration.draft is not None:
@@ -68,18 +67,19 @@ class Declared:
             raise ForespeakError(f"{self.name} chooses its own pace: leave the rate at 1.")
         seconds = min(self._declaration.longest_s, max(SHORTEST, SLOWEST * len(sentence)))
         frames = int(seconds * self.codec.frame_rate)
-        return Plan(Sentence(sentence, tuple(sentence.split()), (), (), (), frames), None)
+        shown = Sentence(sentence, tuple(sentence.split()), (), (), (), frames)
+        stop = None if self._declaration.stop is None else self.codec.codebook_size
+        return Plan(shown, None, stop)
 
     def target(self, plan: Plan) -> PromptedState:
-        return self._start(self._target, plan, ends=True)
+        return self._start(self._target, plan)
 
     def draft(self, plan: Plan) -> PromptedState:
-        """It never says the end: so every end is the target's own word, and last in its round."""
-        return self._start(self._draft, plan, ends=False)
+        return self._start(self._draft, plan)
 
-    def _start(self, speaker: Speaker, plan: Plan, ends: bool) -> PromptedState:
+    def _start(self, speaker: Speaker, plan: Plan) -> PromptedState:
         length = plan.sentence.frames * self.codec.num_codebooks
-        return speaker.start(self._declaration, plan.sentence.text, length, ends)
+        return speaker.start(self._declaration, plan.sentence.text, length)
 
     def _speaker(self, folder: Path, repository: str, device: torch.device) -> Speaker:
         vocabulary = Vocabulary(folder, repository)

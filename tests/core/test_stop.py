@@ -21,13 +21,13 @@ STOP = V
 Joint = dict[tuple[int, ...], float]
 
 
-def ending(seed: int, ends: bool = True, base: Language | None = None) -> Language:
-    """A language that may end where a frame begins; ends: or one that never does."""
-    base = base or language(seed, V + 1, Q)
+def ending(seed: int) -> Language:
+    """A language that may end where a frame begins."""
+    base = language(seed, V + 1, Q)
 
     def follow(prefix: tuple[int, ...]) -> Tensor:
         logits = base(prefix).clone()
-        if len(prefix) % Q or not ends:
+        if len(prefix) % Q:
             logits[STOP] = -torch.inf
         return logits
 
@@ -54,7 +54,7 @@ def emitted(
     target: Language, draft: Language, rule: Rule, gamma: int, length: int, sampling: Sampling
 ) -> Joint:
     def run(branches: Branches) -> tuple[int, ...]:
-        drafter = DraftModel(ToyModel(draft), sampling)
+        drafter = DraftModel(ToyModel(draft), sampling, STOP)
         noise = EnumeratedNoise(branches)
         rounds = speculative(
             ToyModel(target), drafter, length, Fixed(gamma), sampling, rule, noise, STOP
@@ -79,7 +79,7 @@ def test_what_is_said_and_where_it_ends_is_the_target_s(
 ) -> None:
     """Jointly, over all sentences of all lengths."""
     for seed in range(2):
-        target, draft = ending(seed), ending(seed + 50, ends=False)
+        target, draft = ending(seed), ending(seed + 50)
         wanted = told(target, length, sampling)
         assert len({len(said) for said in wanted}) > 2 or sampling is FILTERED
         assert distance(emitted(target, draft, rule, gamma, length, sampling), wanted) < EXACT
@@ -94,7 +94,7 @@ def test_the_comparison_has_teeth() -> None:
         logits[STOP] -= 0.05
         return logits
 
-    said = emitted(shy, ending(50, ends=False), RULES["lossless"], 2, 4, PLAIN)
+    said = emitted(shy, ending(50), RULES["lossless"], 2, 4, PLAIN)
     assert distance(said, told(target, 4, PLAIN)) > BIASED
 
 
@@ -119,7 +119,7 @@ def test_an_end_at_every_index_of_a_window(rule: Rule, gamma: int, ended: int) -
     """Nothing behind it, everything before it, and it comes last in its round: the draft knows
     all of the sentence but its end."""
     sentence = [n * n % 3 % V for n in range(ended)]
-    drafter = DraftModel(ToyModel(Scripted([*sentence, 0, 1, 0, 1, 0, 1])), PLAIN)
+    drafter = DraftModel(ToyModel(Scripted([*sentence, 0, 1, 0, 1, 0, 1])), PLAIN, STOP)
     target = ToyModel(Scripted([*sentence, STOP]))
     window, noise = Fixed(gamma), Noise(gamma)
     rounds = list(speculative(target, drafter, 20, window, PLAIN, rule, noise, STOP))
@@ -132,7 +132,7 @@ def test_an_end_at_every_index_of_a_window(rule: Rule, gamma: int, ended: int) -
 
 
 def test_who_never_ends_is_cut_at_the_length() -> None:
-    target, draft = ending(1, ends=False), ending(2, ends=False)
+    target, draft = language(1, V, Q), language(2, V, Q)
     drafter = DraftModel(ToyModel(draft), PLAIN)
     rounds = speculative(
         ToyModel(target), drafter, 10, Fixed(3), PLAIN, RULES["lossless"], Noise(0), STOP
@@ -148,7 +148,7 @@ def test_same_seed_sentences_end_where_the_baseline_does(gamma: int) -> None:
         target, noise = ending(seed), Noise(seed)
         plain = autoregressive(ToyModel(target), 30, PLAIN, rule, noise, STOP)
         wanted = [token for round_ in plain for token in round_.tokens]
-        drafter = DraftModel(ToyModel(ending(seed, ends=False)), PLAIN)
+        drafter = DraftModel(ToyModel(target), PLAIN, STOP)
         rounds = speculative(ToyModel(target), drafter, 30, Fixed(gamma), PLAIN, rule, noise, STOP)
         assert [token for round_ in rounds for token in round_.tokens] == wanted
         lengths.add(len(wanted))

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from core.adaptive import Fixed, Window
+from core.adaptive import Fixed, Within
 from core.decode import autoregressive, speculative
 from core.drafters import DraftModel
 from core.lm.bark import Bark, BarkFine, BarkRules, Speaker, load_speaker
@@ -137,19 +137,6 @@ def tokens_of(rounds: Iterator[Round]) -> list[int]:
     return [token for round_ in rounds for token in round_.tokens]
 
 
-class Short:
-    """A window that never reaches an edge."""
-
-    def __init__(self, gamma: int, span: int):
-        self._gamma, self._span = gamma, span
-
-    def gamma(self, position: int) -> int:
-        return min(self._gamma, self._span - 1 - position % self._span)
-
-    def learn(self, round_: Round) -> None:
-        pass
-
-
 def test_rules_are_what_the_checkpoint_says(folder: Path) -> None:
     rules = BarkRules.load(folder)
     assert (rules.semantic_vocab_size, rules.sliding_window_len, rules.codebook_size) == (50, 12, V)
@@ -172,7 +159,7 @@ def test_logits_of_every_stage_are_those_of_transformers(bias: bool, tmp_path: P
             x = runtime.embed(ids)
             pieces = [(0, 9), (9, 10), (10, 20)]
             rows = torch.cat([runtime.run(x[a:b], a, cache) for a, b in pieces])
-            got = runtime.logits(rows, 0, True)
+            got = runtime.logits(rows, 0)
         for n in range(20):
             book = runtime.entries.ids[n % len(runtime.entries.ids)]
             torch.testing.assert_close(got[n, : len(book)], wanted[n, book], atol=1e-4, rtol=0)
@@ -202,7 +189,7 @@ def test_semantic_tokens_are_those_of_generate(
     )[0].tolist()
     state = bark.semantic(TEXT, speaker, 40)
     if gamma:
-        drafter = DraftModel(draft.semantic(TEXT, speaker, 40, ends=False), GREEDY)
+        drafter = DraftModel(draft.semantic(TEXT, speaker, 40), GREEDY, stop=50)
         rounds = speculative(
             state, drafter, 40, Fixed(gamma), GREEDY, RULES["lossless"], Noise(0), stop=50
         )
@@ -228,7 +215,7 @@ def test_coarse_tokens_are_those_of_generate(
     length = bark.rules.frames(17) * 2
     assert length == len(wanted) > 4 * 12
     state = bark.coarse(semantic.tolist(), speaker)
-    window: Window = Short(gamma, 12)
+    window = Within(Fixed(gamma), 12)
     if gamma:
         drafter = DraftModel(draft.coarse(semantic.tolist(), speaker), GREEDY)
         rounds = speculative(state, drafter, length, window, GREEDY, RULES["lossless"], Noise(0))
