@@ -78,8 +78,8 @@ class BenchHandlers:
             return self._studio.use(plan.voice, run.status, run.check)
 
         rows: dict[str, Row] = {}
-        for progress in compare(engine, plan, turn, run.check):
-            if not rows:
+        for number, progress in enumerate(compare(engine, plan, turn, run.check)):
+            if number == 0:
                 self._boards.keep(run.id, progress.results)
                 run.put(board_line(progress.results.header))
             self._tell(run, progress, rows)

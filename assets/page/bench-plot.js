@@ -64,7 +64,7 @@ class Scale {
     this.columns = loss === "distance" ? rules.filter(({ lossless }) => lossless) : [];
     this.letters = [...new Set(rows.map(({ letter }) => letter))].sort();
     const plain = width - LEFT - RIGHT;
-    this.split = LEFT + (this.columns.length ? plain * (width < NARROW ? 0.45 : 0.36) : 0);
+    this.split = LEFT + (this.columns.length ? plain * (width < NARROW ? 0.5 : 0.36) : 0);
     const lost = rows.filter((row) => !this.#isFree(row)).map((row) => row.numbers[loss][0]);
     this.farthest = Math.max(0, ...lost) * 1.12 || (loss === "wer" ? 0.1 : 0.05);
     this.fastest = Math.max(1.2, ...rows.map((row) => row.numbers.speedup[2])) * 1.06;
@@ -102,7 +102,7 @@ class Scale {
         text(LEFT - 8, this.y(speed) + 5, `${Number(speed.toFixed(2))}x`, { anchor: "end", kind: "fig-muted" }),
       ]),
       line(LEFT, this.y(1), width - RIGHT, this.y(1), "bench-one"),
-      text(width - RIGHT, this.y(1) - 6, "as fast as the baseline", { anchor: "end", kind: "fig-muted fig-halo" }),
+      width < NARROW ? null : text(width - RIGHT, this.y(1) - 6, "as fast as the baseline", { anchor: "end", kind: "fig-muted fig-halo" }),
       this.columns.length ? this.#columns(low) : null,
       this.#losses(low),
       this.columns.length ? line(split, TOP - 12, split, low, "bench-wall") : null,
@@ -111,11 +111,14 @@ class Scale {
 
   #columns(low) {
     const wide = (this.split - LEFT) / this.columns.length;
+    const narrow = this.width < NARROW;
+    // Short names, every second one a line lower: there is no room for more.
+    const words = ({ name, title }, i) => (narrow ? [...Array(i % 2).fill(""), name] : title.split(" "));
     return [
       text(LEFT, TOP - 16, "Lossless", { kind: "fig-strong" }),
       text(this.split + 14, TOP - 16, "Not lossless", { kind: "fig-strong" }),
-      this.columns.map(({ title }, i) =>
-        title.split(" ").map((word, row) =>
+      this.columns.map((rule, i) =>
+        words(rule, i).map((word, row) =>
           text(LEFT + wide * (i + 0.5), low + 18 + 15 * row, word, { anchor: "middle", kind: "fig-muted bench-tight" }),
         ),
       ),
@@ -123,7 +126,7 @@ class Scale {
   }
 
   #losses(low) {
-    const step = stepFor(this.farthest, this.width < NARROW ? 2 : 4);
+    const step = stepFor(this.farthest, this.width < NARROW ? 3 : 4);
     const count = Math.floor(this.farthest / step);
     const percent = this.loss === "wer";
     const begin = this.columns.length ? this.split + 14 : LEFT;

@@ -17,7 +17,7 @@ export class Table {
       "section",
       { class: "bench-table" },
       this.sort.element,
-      h("div", { class: "bench-scroll" }, h("table", {}, h("caption", {}, "All ways"), h("thead", {}, this.head), this.body)),
+      h("div", { class: "bench-scroll", tabindex: 0, role: "region", "aria-label": "All ways" }, h("table", {}, h("caption", {}, "All ways"), h("thead", {}, this.head), this.body)),
     );
   }
 
