@@ -9,6 +9,10 @@ import { Session } from "./session.js";
 import { StepMode } from "./step.js";
 import { button } from "./toolbar.js";
 
+// On paper. What pages break through must neither be flexible nor hide what the breaks make longer.
+// Said here, for much of Gradio's page is out of reach of the style sheet.
+const BREAKABLE = { display: "block", height: "auto", overflow: "visible" };
+const GONE = { display: "none" };
 const KEYS = [
   ["← →", "The chapter before or after; in step mode one action back or on"],
   ["Shift ← →", "In step mode the round before or after"],
@@ -185,27 +189,43 @@ class Learn {
 
   // Only the lesson is printed, and paper is white: what is drawn follows the theme at once.
   #bare() {
-    if (!this.root.checkVisibility()) return;
+    if (this.printing || !this.root.checkVisibility()) return;
     const dark = document.body.classList.contains("dark");
-    const unprinted = around(this.root);
-    unprinted.forEach((element) => element.classList.add("unprinted"));
+    const styles = [
+      ...around(this.root).map((element) => styled(element, GONE)),
+      ...holders(this.root).map((element) => styled(element, BREAKABLE)),
+    ];
     document.body.classList.remove("dark");
-    this.printing = { dark, unprinted };
+    this.printing = { dark, styles };
   }
 
   #restore() {
     if (!this.printing) return;
-    const { dark, unprinted } = this.printing;
-    unprinted.forEach((element) => element.classList.remove("unprinted"));
+    const { dark, styles } = this.printing;
+    for (const { element, before } of styles) element.style.cssText = before;
     document.body.classList.toggle("dark", dark);
     this.printing = null;
   }
+}
+
+/** Sets a style above all others; the element, and its own style before. */
+function styled(element, style) {
+  const before = element.style.cssText;
+  for (const [name, value] of Object.entries(style)) element.style.setProperty(name, value, "important");
+  return { element, before };
 }
 
 /** The recorded runs that chapters show. */
 function recordingsOf(chapters) {
   const named = chapters.flatMap(({ blocks }) => blocks.map(({ options }) => options?.recording));
   return [...new Set(named.filter(Boolean))];
+}
+
+/** All that an element stands in. */
+function holders(element) {
+  const found = [];
+  for (let outer = element.parentElement; outer; outer = outer.parentElement) found.push(outer);
+  return found;
 }
 
 async function frames(count) {
