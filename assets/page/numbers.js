@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 
 const NONE = "–";
+const UNKNOWN = "no baseline was saved";
 
 const TILES = [
   {
@@ -32,7 +33,10 @@ const TILES = [
   {
     name: "speedup",
     label: "Speed-up",
-    hint: ({ baseline }) => `times the baseline${baseline ? `, ${Math.round(baseline)} tok/s here` : ""}`,
+    hint: ({ header, baseline }) => {
+      if (header?.gamma && !baseline) return UNKNOWN;
+      return `times the baseline${baseline ? `, ${Math.round(baseline)} tok/s here` : ""}`;
+    },
     value: (run) => (speedup(run) ? `${speedup(run).toFixed(2)}×` : NONE),
   },
 ];
@@ -72,7 +76,9 @@ export class Numbers {
     TILES.forEach(({ value, hint }, i) => {
       this.#write(this.tiles[i].value, run.metrics ? value(run) : NONE);
       this.#write(this.tiles[i].hint, hint(run));
-      this.tiles[i].tile.title = this.tiles[i].hint.textContent; // where there is no room for it
+      const { textContent: text } = this.tiles[i].hint;
+      this.tiles[i].tile.title = text; // where there is no room for it
+      this.tiles[i].tile.classList.toggle("unknown", text === UNKNOWN);
     });
     this.#showBadge(verdict(run.header));
   }

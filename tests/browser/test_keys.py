@@ -90,11 +90,14 @@ def test_help_lists_the_keys_and_closes(spoken):
     assert spoken.is_visible(".live dialog.keys")
 
 
-def test_presenter_mode_shows_only_tokens_graphs_and_numbers(spoken):
+def test_presenter_mode_shows_only_tokens_graphs_numbers_and_the_legend(spoken):
     spoken.keyboard.press("p")
     assert spoken.evaluate(PRESENTER)
     assert spoken.is_visible(".live canvas.grid")
     assert spoken.is_visible(".live .numbers")
+    assert spoken.is_visible(".live .legend")  # who came later has to know what the colours mean
+    bottom = "document.querySelector('.live .legend').getBoundingClientRect().bottom - innerHeight"
+    assert spoken.evaluate(bottom) <= 0
     top = "document.elementFromPoint(innerWidth / 2, 8).closest('.live') !== null"
     assert spoken.evaluate(top)
     assert spoken.evaluate("document.documentElement.scrollWidth") <= 1280
