@@ -20,7 +20,7 @@ const SLIDERS = {
     words: (value) => `${value.toFixed(2)} passes`,
   },
   slope: {
-    label: "v, each further token in a pass",
+    label: "d, each further token in a pass",
     step: 0.005,
     words: (value) => `+${value.toFixed(3)} passes`,
   },

@@ -122,10 +122,13 @@ export function tokensPerRound(alpha, gamma) {
 }
 
 /** @typedef {{alpha: number, gamma: number, c: number, slope: number}} Costs slope: what each further
- * token adds to a target pass, so that v(m) = 1 + (m - 1) slope. */
+ * token adds to a target pass, so that v = 1 + γ slope; the page calls it d. */
 
-/** What a round costs, in one-token target passes: γ c + v(γ + 1). */
-export const roundCost = ({ gamma, c, slope }) => gamma * c + 1 + gamma * slope;
+/** What the target's pass over γ + 1 tokens costs, in passes over one: v. */
+export const passCost = ({ gamma, slope }) => 1 + gamma * slope;
+
+/** What a round costs, in one-token target passes: γ c + v. */
+export const roundCost = (costs) => costs.gamma * costs.c + passCost(costs);
 
 /** @param {Costs} costs */
 export function speedup(costs) {

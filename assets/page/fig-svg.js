@@ -77,6 +77,15 @@ export function hatched(x, y, width, height, kind) {
   return [box(x, y, width, height, `${kind} fig-pale`), s("path", { d, class: `${kind} fig-hatch` })];
 }
 
+/** Points: how something is marked in a plot. */
+export function disc(cx, cy, kind) {
+  return s("circle", { cx, cy, r: 8, class: kind });
+}
+
+export function diamond(x, y, kind) {
+  return s("path", { d: `M${x},${y - 9}L${x + 9},${y}L${x},${y + 9}L${x - 9},${y}Z`, class: kind });
+}
+
 /** A line through points. */
 export function curve(points, kind) {
   const d = points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)},${y.toFixed(1)}`).join("");

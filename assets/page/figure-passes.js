@@ -35,7 +35,7 @@ export async function mount(element, options, lesson) {
 }
 
 /** A run as passes: {title, rate, passes: [{from, drafted, to, kinds}]}, times in seconds. */
-function lane({ gamma, rounds, num_codebooks: Q, frame_rate: frameRate }) {
+function lane({ gamma, adaptive, rounds, num_codebooks: Q, frame_rate: frameRate }) {
   let at = 0;
   const passes = rounds.map((round) => {
     const from = at;
@@ -46,10 +46,14 @@ function lane({ gamma, rounds, num_codebooks: Q, frame_rate: frameRate }) {
     const last = !drafts ? "plain" : round.accepted < drafts ? "corrected" : "bonus";
     return { from, drafted, to: at, kinds: [...accepted, last] };
   });
-  const titles = gamma
-    ? { short: `Speculative, γ ${gamma}`, more: ": a draft, then one target pass" }
-    : { short: "Baseline", more: ": one target pass for each token" };
-  return { ...titles, passes, tokensPerSecond: Q * frameRate, most: gamma + 1 };
+  return { ...titled(gamma, adaptive), passes, tokensPerSecond: Q * frameRate, most: gamma + 1 };
+}
+
+function titled(gamma, adaptive) {
+  if (!gamma) return { short: "Baseline", more: ": one target pass for each token" };
+  const more = ": a draft, then one target pass";
+  if (adaptive) return { short: "Speculative, adaptive γ", more: `, up to ${gamma}${more}` };
+  return { short: `Speculative, γ ${gamma}`, more };
 }
 
 class Passes {

@@ -3,9 +3,10 @@
 import { CostSliders, LONGEST } from "./fig-costs.js";
 import { bestGamma, speedup, tokensPerRound } from "./fig-math.js";
 import { COSTS } from "./fig-options.js";
+import { Labels } from "./fig-labels.js";
 import { named, says } from "./fig-parts.js";
 import { plot } from "./fig-plot.js";
-import { curve, Drawing, hatched, s, text } from "./fig-svg.js";
+import { curve, diamond, disc, Drawing, hatched, s, text } from "./fig-svg.js";
 
 const HEIGHT = 320;
 const MOST = { alpha: 1, c: 1.2 };
@@ -33,7 +34,6 @@ export async function mount(element, options, lesson) {
 function draw({ costs, machine }, width) {
   const axes = axesOf(width);
   const faster = border(axes, costs, 1);
-  const gain = speedup(costs);
   return {
     height: HEIGHT,
     label: `Where the speed-up is above 1, by α and c. ${inWords(costs)}`,
@@ -43,12 +43,7 @@ function draw({ costs, machine }, width) {
       GAINS.map((value) => contour(axes, costs, value)),
       curve(faster, "fig-found"),
       text(axes.x(0) + 10, axes.y(MOST.c) + 24, "slower than the baseline", { kind: "fig-strong fig-halo" }),
-      machine && ofMachine(axes.x(machine.alpha), axes.y(Math.min(machine.c, MOST.c))),
-      s("circle", { cx: axes.x(costs.alpha), cy: axes.y(costs.c), r: 8, class: "fig-here" }),
-      text(axes.x(costs.alpha), axes.y(costs.c) - 14, `${gain.toFixed(2)}×`, {
-        anchor: costs.alpha > 0.9 ? "end" : costs.alpha < 0.1 ? "start" : "middle",
-        kind: "fig-value",
-      }),
+      drawMarks(axes, costs, machine, width),
     ],
   };
 }
@@ -79,7 +74,7 @@ function contour(axes, costs, value) {
   const points = border(axes, costs, value).filter(([, y]) => y < floor - 0.5);
   if (points.length < 2) return null;
   const [x, y] = points.at(-1);
-  return [curve(points, "fig-other"), text(x - 4, y + 14, `${value}×`, { anchor: "end", kind: "fig-muted" })];
+  return [curve(points, "fig-other"), text(x + 6, y + 4, `${value}×`, { kind: "fig-muted" })];
 }
 
 /** All of it hatched, and the region below the border cleared again. */
@@ -93,10 +88,19 @@ function slower(axes, faster) {
   ];
 }
 
-function ofMachine(x, y) {
+/** What the sliders say, and this machine. */
+function drawMarks(axes, costs, machine, width) {
+  const labels = new Labels(width, HEIGHT);
+  const at = ({ alpha, c }) => [axes.x(alpha), axes.y(Math.min(c, MOST.c))];
+  const here = at(costs);
+  const there = machine && at(machine);
+  labels.avoid(...here);
+  if (machine) labels.avoid(...there);
   return [
-    s("path", { d: `M${x},${y - 9}L${x + 9},${y}L${x},${y + 9}L${x - 9},${y}Z`, class: "fig-machine" }),
-    text(x - 14, y + 5, "this machine", { anchor: "end", kind: "fig-value" }),
+    machine && diamond(...there, "fig-machine"),
+    disc(...here, "fig-here"),
+    labels.name(...here, `${speedup(costs).toFixed(2)}×`),
+    machine && labels.name(...there, "this machine"),
   ];
 }
 

@@ -1,11 +1,12 @@
 // The speed-up that α, γ, c and v predict, over γ.
 
 import { CostSliders, LONGEST } from "./fig-costs.js";
-import { bestGamma, roundCost, speedup, tokensPerRound } from "./fig-math.js";
+import { bestGamma, passCost, roundCost, speedup, tokensPerRound } from "./fig-math.js";
 import { COSTS } from "./fig-options.js";
+import { apart, Labels } from "./fig-labels.js";
 import { named, says } from "./fig-parts.js";
 import { plot } from "./fig-plot.js";
-import { box, curve, Drawing, line, s, text } from "./fig-svg.js";
+import { box, curve, diamond, disc, Drawing, line, s, text } from "./fig-svg.js";
 
 const HEIGHT = 300;
 const OTHERS = [0.5, 0.7, 0.8, 0.9]; // α of the pale curves
@@ -48,41 +49,48 @@ function draw({ costs, machine, run }, width) {
     y: { label: "speed-up", from: 0, to: top, ticks: scale(top), words: (value) => `${value}×` },
   });
   const points = (values) => values.map((value, gamma) => [axes.x(gamma), axes.y(value)]);
-  const last = (values) => points(values).at(-1);
+  const ends = OTHERS.map((alpha) => points(over(alpha)).at(-1));
+  const heights = apart(ends.map(([, y]) => y));
+  const marks = [
+    { kind: "fig-here", gamma: costs.gamma, value: speedup(costs), words: `${speedup(costs).toFixed(2)}×` },
+    machine && { kind: "fig-machine", gamma: machine.gamma, value: speedup(machine), words: "predicted here" },
+    run && { kind: "fig-run", gamma: Math.min(run.gamma, LONGEST), value: run.speedup, words: "measured" },
+  ];
   return {
     height: HEIGHT,
     label: `Speed-up over γ. ${inWords({ costs, machine, run })}`,
     nodes: [
       axes.nodes,
       line(axes.x(0), axes.y(1), axes.x(LONGEST), axes.y(1), "fig-one"),
-      OTHERS.map((alpha) => [
+      OTHERS.map((alpha, i) => [
         curve(points(over(alpha)), "fig-other"),
-        text(last(over(alpha))[0] + 4, last(over(alpha))[1] + 4, `α ${alpha}`, { kind: "fig-muted" }),
+        text(ends[i][0] + 4, heights[i] + 4, `α ${alpha}`, { kind: "fig-muted" }),
       ]),
       curve(points(mine), "fig-found"),
       points(mine).map(([cx, cy], gamma) => gamma > 0 && s("circle", { cx, cy, r: 3, class: "fig-dot" })),
-      mark(axes, costs.gamma, speedup(costs), `${speedup(costs).toFixed(2)}×`, "fig-here"),
-      machine && mark(axes, machine.gamma, speedup(machine), "predicted here", "fig-machine"),
-      run && mark(axes, Math.min(run.gamma, LONGEST), run.speedup, "measured", "fig-run"),
+      drawMarks(axes, marks.filter(Boolean), width),
     ],
   };
 }
 
-/** A point with its name, on the side where it stays in the picture. */
-function mark(axes, gamma, value, words, kind) {
-  const [x, y] = [axes.x(gamma), axes.y(value)];
-  const shape = {
-    "fig-here": () => s("circle", { cx: x, cy: y, r: 8, class: kind }),
-    "fig-machine": () => s("path", { d: `M${x},${y - 9}L${x + 9},${y}L${x},${y + 9}L${x - 9},${y}Z`, class: kind }),
-    "fig-run": () => box(x - 7, y - 7, 14, 14, kind),
-  }[kind]();
-  // The prediction's name stands beside it: what was measured is often just below.
-  if (kind === "fig-machine") {
-    const [at, anchor] = gamma > LONGEST / 2 ? [x - 14, "end"] : [x + 14, "start"];
-    return [shape, text(at, y + 5, words, { anchor, kind: "fig-value" })];
-  }
-  const anchor = gamma > LONGEST - 3 ? "end" : gamma < 2 ? "start" : "middle";
-  return [shape, text(x, kind === "fig-here" ? y - 14 : y + 26, words, { anchor, kind: "fig-value" })];
+/** Points and their names. */
+function drawMarks(axes, marks, width) {
+  const labels = new Labels(width, HEIGHT);
+  const placed = marks.map((mark) => ({ ...mark, x: axes.x(mark.gamma), y: axes.y(mark.value) }));
+  placed.forEach(({ x, y }) => labels.avoid(x, y));
+  const shapes = {
+    "fig-here": disc,
+    "fig-machine": diamond,
+    "fig-run": (x, y, kind) => box(x - 7, y - 7, 14, 14, kind),
+  };
+  return placed.map(({ kind, x, y, words }) => [shapes[kind](x, y, kind), labels.name(x, y, words)]);
+}
+
+/** γ · c + v = the cost of a round, in numbers. */
+function costOf(costs) {
+  const parts = [costs.gamma * costs.c, passCost(costs), roundCost(costs)];
+  const [drafts, pass, all] = parts.map((passes) => passes.toFixed(2));
+  return `γ · c + v = ${drafts} + ${pass} = ${all}`;
 }
 
 function scale(top) {
@@ -96,13 +104,14 @@ function inWords({ costs, machine, run }) {
   const than = `${gain < 1 ? "slower" : "faster"} than the baseline`;
   const best = bestGamma(costs, LONGEST);
   const words = [
-    `A round emits ${tokens} tokens on average and costs ${roundCost(costs).toFixed(2)} passes:`,
+    `A round emits ${tokens} tokens on average. It costs ${costOf(costs)} passes:`,
     `${gain.toFixed(2)}×, ${than}.`,
     best ? `The best γ here is ${best}: ${speedup({ ...costs, gamma: best }).toFixed(2)}×.` : "No γ makes this faster.",
   ];
   if (machine) {
-    const { alpha, gamma, c } = machine;
-    words.push(`This machine measured α ${alpha.toFixed(2)} and c ${c.toFixed(2)};`);
+    const { alpha, gamma, c, slope } = machine;
+    const [a, guess, further] = [alpha, c, slope].map((value) => value.toFixed(2));
+    words.push(`This machine measured α ${a}, c ${guess} and d ${further};`);
     words.push(`with its γ ${gamma} that predicts ${speedup(machine).toFixed(2)}×.`);
   }
   if (run) words.push(`Its latest run, with γ ${run.gamma}, was measured at ${run.speedup.toFixed(2)}×.`);

@@ -19,20 +19,21 @@ export async function mount(element, { recording = "example", round = 0, show = 
   const all = actionsOf(view);
   const shown = all.map((_, index) => index).filter((index) => SHOWS[show].includes(all[index].kind));
   if (!shown.length) throw new Error(`round ${round} of ${recording} has nothing of “${show}”.`);
-  new StepFigure(element, { recording, view, rule: trace.rule, shown, lesson });
+  const places = placesOf(view, shown, all[shown[0]].kind);
+  new StepFigure(element, { recording, view, rule: trace.rule, shown, places, lesson });
 }
 
 class StepFigure {
-  constructor(element, { recording, view, rule, shown, lesson }) {
-    Object.assign(this, { recording, view, rule, shown, place: 0 });
-    // All of them are there, for print; the page shows one.
+  constructor(element, { recording, view, rule, shown, places, lesson }) {
+    Object.assign(this, { recording, view, rule, shown, places, place: 0 });
+    // A picture of every action is there, for print; the page shows one.
     this.actions = shown.map(() => {
       const hearing = new Hearing(lesson);
       return { hearing, picture: new StepView(hearing.element) };
     });
     this.back = h("button", { type: "button", onclick: () => this.#move(-1) }, "‹ Back");
     this.on = h("button", { type: "button", onclick: () => this.#move(1) }, "Next ›");
-    const many = shown.length > 1;
+    const many = this.places.length > 1;
     const open = () => lesson.open({ recording, round: view.round });
     const toStep = h("button", { type: "button", onclick: open }, "Open in step mode");
     element.setAttribute("role", "group");
@@ -41,21 +42,28 @@ class StepFigure {
       ...this.actions.map(({ picture }) => picture.element),
       h("div", { class: "toolbar" }, many && this.back, many && this.on, toStep),
     );
-    shown.forEach((_, place) => this.#show(place));
+    this.actions.forEach((_, action) => this.#show(action));
     this.#move(0);
   }
 
   #move(sign) {
-    this.place = Math.max(0, Math.min(this.shown.length - 1, this.place + sign));
-    this.actions.forEach(({ picture }, i) => picture.element.classList.toggle("now", i === this.place));
-    this.#show(this.place);
+    this.place = Math.max(0, Math.min(this.places.length - 1, this.place + sign));
+    const { action, row } = this.places[this.place];
+    this.actions.forEach(({ picture }, i) => picture.element.classList.toggle("now", i === action));
+    this.#show(action, row);
     this.back.disabled = this.place === 0;
-    this.on.disabled = this.place === this.shown.length - 1;
+    this.on.disabled = this.place === this.places.length - 1;
   }
 
-  #show(place) {
-    const { hearing, picture } = this.actions[place];
-    picture.show(this.view, this.shown[place], this.rule);
+  #show(action, row) {
+    const { hearing, picture } = this.actions[action];
+    picture.show(this.view, this.shown[action], this.rule, row);
     hearing.show(this.recording, this.view, picture.action);
   }
+}
+
+/** Where Back and Next lead: from action to action; through all places where one pass is about them all. */
+function placesOf({ p }, shown, kind) {
+  if (kind === "verify") return p.map((_, row) => ({ action: 0, row }));
+  return shown.map((_, action) => ({ action }));
 }

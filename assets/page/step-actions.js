@@ -11,6 +11,10 @@ export const SHOWS = {
   residual: ["residual", "corrected"],
   all: ["draft", "verify", "test", "residual", "corrected", "bonus", "plain", "rollback"],
 };
+const NOTHING_LEFT = [
+  "The place is drawn from p.",
+  "p is nowhere above q: nothing is left to make up for, so p itself, in yellow, is drawn from.",
+];
 const EMITTING = ["residual", "corrected", "bonus", "plain"];
 
 /**
@@ -69,8 +73,7 @@ const WORDS = {
   draft: (view, row) => [
     `The draft guesses token ${view.draft_tokens[row]}.`,
     `Guess ${row + 1} of ${view.draft_tokens.length}, for codebook ${view.codebooks[row]}. The small ` +
-      "model gives each entry of the codebook a probability q and draws one: " +
-      `q of ${view.draft_tokens[row]} is ${share(view.q[row][view.draft_tokens[row]])}.`,
+      `model gives each entry of the codebook a probability q and draws one. ${guessed(view, row)}`,
   ],
   verify: ({ draft_tokens: { length } }, _row, rule) =>
     length
@@ -82,25 +85,33 @@ const WORDS = {
       : ["The target makes one pass.", "Nothing was drafted: it gives p for the next place alone."],
   test: (view, row, rule) =>
     wordsOf(rule).together
-      ? [`${upTo(row)}: ${passes(view.rows[row]) ? "passed" : "not passed"}.`, together(view, row)]
+      ? [
+          `${upTo(row)}: ${passes(view.rows[row]) ? "passed" : "not passed"}.`,
+          sentences(impossible(view, row, rule), together(view, row)),
+        ]
       : [
           `Token ${view.rows[row].token} is ${view.rows[row].accepted ? "accepted" : "rejected"}.`,
-          `${test(view.rows[row], rule)}${view.rows[row].accepted || view.first_only ? "" : fate(view, row)}`,
+          sentences(
+            impossible(view, row, rule),
+            test(view.rows[row], rule),
+            !view.rows[row].accepted && !view.first_only && fate(view, row),
+          ),
         ],
   residual: (view, row, rule) => {
-    const { headline, reason, so } = wordsOf(rule);
-    return [headline, `${reason}${so}`];
+    const { excess, headline, reason, so } = wordsOf(rule);
+    return excess && !view.p[row].some((p, entry) => p > view.q[row][entry]) ? NOTHING_LEFT : [headline, `${reason}${so}`];
   },
   corrected: (view, row) => [
     `The target says ${view.next_token} instead of ${view.draft_tokens[row]}.`,
     view.residual
-      ? `Drawn from what is in yellow. Under the target itself p of ${view.next_token} is ${share(view.next_prob)}.`
-      : `The target's own draw takes the guess's place; its p is ${share(view.next_prob)}.`,
+      ? "The corrected token, drawn from what is in yellow. " +
+        `Under the target itself p of ${view.next_token} is ${share(view.next_prob)}.`
+      : `The corrected token: the target's own draw takes the guess's place; its p is ${share(view.next_prob)}.`,
   ],
   bonus: (view, row) => [
     `Every guess stood, so one token more comes free: ${view.next_token}.`,
-    `The same pass gave p for the next place, too (codebook ${view.codebooks[row]}). The token is drawn from it; ` +
-      `its p is ${share(view.next_prob)}.`,
+    `The same pass gave p for the next place, too (codebook ${view.codebooks[row]}). The token drawn from it is ` +
+      `called the bonus; its p is ${share(view.next_prob)}.`,
   ],
   plain: (view) => [
     `The target draws token ${view.next_token}.`,
@@ -108,7 +119,8 @@ const WORDS = {
   ],
   rollback: ({ cache: [before, full, kept], accepted, draft_tokens: { length } }) => [
     kept < full ? "The target's cache is rolled back." : "The target's cache stays as it is.",
-    `Its pass took the cache from ${before} to ${full} positions. ` +
+    "The cache is what the target keeps of each token it has read, so as not to read it again. " +
+      `This pass took it from ${before} to ${full} positions. ` +
       (kept < full
         ? `${full - kept} of them belong to guesses that did not stand: cut off, ${kept} remain. `
         : "All of them belong to tokens that stand. ") +
@@ -123,7 +135,7 @@ function shared(rule) {
 }
 
 /** A rule compares with what the target would have said itself, or with a threshold, or draws a number. */
-function test({ token, p, accept, draw, accepted, own }, rule) {
+function test({ token, p, q, accept, draw, accepted, own }, rule) {
   if (own != null) {
     const drawn = `With this place's random numbers the target draws ${own} itself`;
     return accepted ? `${drawn}: the same.` : `${drawn}, not ${token}.`;
@@ -131,8 +143,30 @@ function test({ token, p, accept, draw, accepted, own }, rule) {
   const { chance, threshold } = wordsOf(rule);
   if (threshold) return `Its p ${equals(share(p))} is ${accepted ? "above" : "not above"} the threshold ${threshold}.`;
   const [limit, drawn] = compared(accept, draw);
-  const tested = `It is accepted with probability ${chance} ${equals(limit)}.`;
+  const tested = `It is accepted with probability ${q ? `${chance} ${equals(limit)}` : limit}.`;
   return `${tested} The number drawn is ${drawn}: ${draw < accept ? "below" : "not below"} that.`;
+}
+
+function guessed(view, row) {
+  const token = view.draft_tokens[row];
+  const q = view.q[row][token];
+  if (q) return `q of ${token} is ${share(q)}.`;
+  return `That was with the run's own settings: with these it cannot draw ${token}, for its q is 0.`;
+}
+
+/** What other settings than the run's may lead to: a guess that the draft cannot make with them. */
+function impossible({ draft_tokens: drafted, drafted_as: instead, rows }, row, rule) {
+  const { token, p, q } = rows[row];
+  if (q) return "";
+  const known = drafted.slice(0, row).every((each, i) => each === instead[i]); // it was asked the same then
+  const would = known ? `: it would guess ${instead[row]}` : "";
+  const common = wordsOf(rule).overlap === "α" ? " α is about guesses that it can make." : "";
+  const both = p ? "" : " The target cannot say it either: p is 0, too.";
+  return `With these settings the draft cannot guess ${token}, its q is 0${would}.${common}${both}`;
+}
+
+function sentences(...parts) {
+  return parts.filter(Boolean).join(" ");
 }
 
 function upTo(row) {
@@ -156,5 +190,5 @@ function together({ rows, accepted }, row) {
 function fate({ draft_tokens: { length } }, row) {
   const rest = length - row - 1;
   if (!rest) return "";
-  return ` The ${rest === 1 ? "guess" : `${rest} guesses`} after it ${rest === 1 ? "is" : "are"} discarded.`;
+  return `The ${rest === 1 ? "guess" : `${rest} guesses`} after it ${rest === 1 ? "is" : "are"} discarded.`;
 }

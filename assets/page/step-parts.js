@@ -40,13 +40,14 @@ export function chips(view, states, looked, look) {
  * What the colours of the bars mean.
  * @param {string[]} names of the distributions
  * @param {"common"|"excess"|undefined} shade what is in full colour
- * @param {number|undefined} overlap what p and q share, where the view has it
+ * @param {object|undefined} tested the view's row of the place, if it has one
  * @param {string} rule that decided
  */
-export function key(names, shade, overlap, rule) {
-  const name = wordsOf(rule).overlap;
-  const common = overlap == null ? name : `${name} ${equals(share(overlap))}`;
-  const shades = { common: `full colour: what both share, ${common}`, excess: "full colour: what p has above q" };
+export function key(names, shade, tested, rule) {
+  const { overlap } = wordsOf(rule);
+  const common = tested ? `${overlap} ${equals(share(tested.overlap))}` : overlap;
+  const impossible = tested?.q === 0 ? ", of guesses that the draft can make" : "";
+  const shades = { common: `full colour: what both share, ${common}${impossible}`, excess: "full colour: what p has above q" };
   return [
     ...names.map((name) => h("span", {}, h("i", { class: `swatch ${name}` }), NAMES[name])),
     shade && h("span", { class: "shade" }, shades[shade]),
@@ -54,7 +55,7 @@ export function key(names, shade, overlap, rule) {
 }
 
 /** From 0 to 1: what is accepted, and where the drawn number fell. */
-export function acceptLine({ token, accept, draw, own }, rule) {
+export function acceptLine({ token, q, accept, draw, own }, rule) {
   if (own != null) return [h("p", { class: "own" }, `the target's own: ${own}`, h("b", {}, own === token ? " = " : " ≠ "), `the guess: ${token}`)];
   const { chance, threshold } = wordsOf(rule);
   if (threshold) return []; // no number decides
@@ -70,7 +71,7 @@ export function acceptLine({ token, accept, draw, own }, rule) {
         "span",
         { class: "track" },
         h("span", { class: "fill", style: `width: ${100 * accept}%` }),
-        pointer("limit", accept, `${chance} ${equals(limit)}`),
+        pointer("limit", accept, q ? `${chance} ${equals(limit)}` : limit),
         pointer("needle", draw, `drawn ${drawn}`),
       ),
       h("span", { class: "end" }, "1"),

@@ -7,6 +7,8 @@ import { actionsOf, statesAt, tell } from "./step-actions.js";
 import { wordsOf } from "./step-rules.js";
 import { acceptLine, cacheStrip, chips, key } from "./step-parts.js";
 
+const ASK = () => h("p", { class: "ask" }, "Press a token to see its bars.");
+
 export class StepView {
   /** @param {HTMLElement} [tools] what stands beside the words */
   constructor(tools) {
@@ -27,8 +29,9 @@ export class StepView {
    * @param {object} view as `Lesson.step` gives it
    * @param {number} index of the action among the round's
    * @param {string} rule name of the rule that decided
+   * @param {number} [row] the place to look at; that of the action if left out
    */
-  show(view, index, rule) {
+  show(view, index, rule, row) {
     const actions = actionsOf(view);
     Object.assign(this, { view, rule, action: actions[index] });
     this.states = statesAt(view, actions, index, rule);
@@ -36,20 +39,21 @@ export class StepView {
     this.headline.textContent = headline;
     this.reason.textContent = reason;
     this.element.dataset.kind = this.action.kind;
-    this.#look(this.action.row);
+    this.#look(row ?? this.action.row);
   }
 
   /** The distributions at one place of the round: that of the action, or another that is asked for. */
   #look(row) {
     const { view, action } = this;
-    this.chips.replaceChildren(...chips(view, this.states, row, (other) => this.#look(other)));
+    this.#showChips(row);
     const asked = action.kind !== "draft";
     const shown = seriesAt(view, row, asked);
     const here = row === action.row;
     const residual = here && ["residual", "corrected"].includes(action.kind) && view.residual;
     const shade = Object.keys(shown).length < 2 ? undefined : residual && wordsOf(this.rule).excess ? "excess" : "common";
     const order = largestFirst(...Object.values(shown));
-    this.key.replaceChildren(...key([...Object.keys(shown), residual && "residual"].filter(Boolean), shade, view.rows[row]?.overlap, this.rule));
+    const names = [...Object.keys(shown), residual && "residual"].filter(Boolean);
+    this.key.replaceChildren(...key(names, shade, view.rows[row], this.rule));
     this.bars.element.hidden = action.kind === "rollback" && here;
     this.key.hidden = this.bars.element.hidden;
     const marks = this.#marks(row, Object.keys(shown));
@@ -57,6 +61,13 @@ export class StepView {
     this.left.element.hidden = !residual;
     if (residual) this.#showResidual(order);
     this.decided.replaceChildren(...(here ? this.#decision() : []));
+  }
+
+  // They are made anew: the keyboard stays where it was.
+  #showChips(row) {
+    const had = [...this.chips.children].indexOf(document.activeElement);
+    this.chips.replaceChildren(...chips(this.view, this.states, row, (other) => this.#look(other)), ASK());
+    this.chips.children[had]?.focus();
   }
 
   #showResidual(order) {

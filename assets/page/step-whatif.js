@@ -8,6 +8,8 @@ const HOTTEST = 2; // that there is usually reason to try
 const AS_IT_WAS = "All is as it was recorded. Change something, and this round is decided anew.";
 const OTHER_GUESSES =
   "The draft would have drawn from this other q, too, and guessed other tokens: the recorded ones are tested.";
+const COLD = "At temperature 0 each model gives its likeliest entry all the probability";
+const COLD_AND_EXACT = "a guess stands only if it is the target's likeliest";
 
 export class WhatIf {
   /** @param {function(): void} changed called when other settings are wanted */
@@ -17,6 +19,7 @@ export class WhatIf {
     this.temperature = this.#slider("temperature", "Temperature", HOTTEST, 0);
     this.topP = this.#slider("top_p", "Top-p", 1, 0.05);
     this.rules = h("select", { "aria-label": "Rule", onchange: () => this.#choose(this.rules.value) });
+    this.claim = h("output", { class: "claim" });
     this.tolerance = this.#slider("tolerance", "Tolerance", 1, 0);
     this.letter = h("span", {});
     this.tolerant = h("label", {}, this.letter, this.tolerance.output, this.tolerance.input);
@@ -31,7 +34,7 @@ export class WhatIf {
       h("legend", {}, "What if?"),
       h("label", {}, "Temperature", this.temperature.output, this.temperature.input),
       h("label", {}, "Top-p", this.topP.output, this.topP.input),
-      h("label", {}, "Rule", this.rules),
+      h("label", {}, "Rule", this.claim, this.rules),
       this.tolerant,
       this.again,
       this.note,
@@ -44,9 +47,8 @@ export class WhatIf {
     this.recorded = { temperature, top_p, rule, tolerance };
     this.temperature.input.max = Math.max(HOTTEST, temperature);
     this.known = new Map(rules.map((each) => [each.name, each]));
-    const titles = rules.map(({ name, title, lossless }) =>
-      h("option", { value: name }, lossless ? title : `${title} (not lossless)`));
-    this.rules.replaceChildren(...titles);
+    this.rules.replaceChildren(group("Lossless", rules.filter(({ lossless }) => lossless)));
+    this.rules.append(group("Not lossless", rules.filter(({ lossless }) => !lossless)));
     this.reset();
   }
 
@@ -68,10 +70,13 @@ export class WhatIf {
 
   /** Say what it means that a view has these settings. */
   explain({ is_recorded: recorded, same_draft: same, draft_tokens: drafted, drafted_as: instead }) {
+    const { lossless } = this.known.get(this.rule);
+    const cold = lossless ? `${COLD}: ${COLD_AND_EXACT}.` : `${COLD}.`;
     const parts = [
       "Decided anew from the recorded logits.",
+      this.settings.temperature === 0 && cold,
       this.drawsOtherwise && drafted.length ? drawnOtherwise(drafted[0], instead[0]) : same ? "" : OTHER_GUESSES,
-      this.known.get(this.rule).lossless ? "" : "This rule is not lossless.",
+      lossless ? "" : "This rule is not lossless.",
     ];
     this.note.textContent = recorded ? AS_IT_WAS : parts.filter(Boolean).join(" ");
     this.note.dataset.changed = !recorded;
@@ -108,6 +113,7 @@ export class WhatIf {
     this.topP.input.value = topP;
     this.topP.output.textContent = topP.toFixed(2);
     this.rules.value = this.rule;
+    this.claim.textContent = this.known.get(this.rule).lossless ? "lossless" : "not lossless";
     this.#showTolerance();
     this.again.disabled = !Object.keys(this.settings).length;
   }
@@ -122,6 +128,11 @@ export class WhatIf {
     this.letter.textContent = `Tolerance, ${letter}`;
     this.tolerance.output.textContent = Number.isInteger(step) ? value : value.toFixed(2);
   }
+}
+
+/** Rules that share a claim: it stands above them, where the width of the list cannot cut it off. */
+function group(label, rules) {
+  return h("optgroup", { label }, rules.map(({ name, title }) => h("option", { value: name }, title)));
 }
 
 function drawnOtherwise(recorded, instead) {

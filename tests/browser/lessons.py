@@ -47,6 +47,12 @@ Words between figures.
 recording = "shipped"
 round = 0
 ```
+
+```figure step
+recording = "shipped"
+round = 1
+show = "verify"
+```
 """
 SECOND = """# Second things
 

@@ -111,6 +111,15 @@ def test_both_runs_stand_on_one_clock(blank):
     assert first / plain[0] == pytest.approx(1.6, abs=0.02)
 
 
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_a_gamma_that_adapts_is_called_so(blank, adaptive):
+    run = {"trace": {**DRAFTED["trace"], "adaptive": adaptive}}
+    mount(blank, "passes", recordings={**RUNS, "example": run})
+    words = blank.locator("svg text").all_text_contents()
+    wanted = "Speculative, adaptive γ, up to 2" if adaptive else "Speculative, γ 2"
+    assert any(text.startswith(wanted) for text in words)
+
+
 def test_the_passes_play_and_pause(blank):
     mount(blank, "passes", {"tokens": 6}, RUNS)
     blank.get_by_role("button", name="Play").focus()

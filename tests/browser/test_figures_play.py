@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from tests.browser.conftest import MODULES
 from tests.browser.figures import MACHINE, P, Q, drag, mount, percents, rows, said
 
 pytestmark = pytest.mark.browser
@@ -232,6 +233,43 @@ def test_a_machine_that_has_measured_nothing_has_no_point(blank):
     mount(blank, "speedup", {})
     assert blank.get_by_role("button", name="This machine's numbers").is_disabled()
     assert blank.locator(".fig-machine").count() == 0
+
+
+OVERLAPS = """() => {
+  const found = (selector) => [...document.querySelectorAll(`svg ${selector}`)];
+  const names = found(".fig-value");
+  const all = [...names, ...found(":is(.fig-here, .fig-machine, .fig-run)")];
+  const touch = (a, b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  return names.flatMap((name, i) => all.slice(i + 1)
+    .filter((other) => touch(name.getBoundingClientRect(), other.getBoundingClientRect()))
+    .map((other) => `${name.textContent} and ${other.textContent || "a point"}`));
+}"""
+
+
+@pytest.mark.parametrize("gamma", [1, 4, 15])
+@pytest.mark.parametrize("figure", ["speedup", "pays"])
+def test_names_cover_neither_one_another_nor_a_point(blank, figure, gamma):
+    """Near what the machine predicts and measured, wherever that is; and on a telephone."""
+    costs = {"alpha": 0.86, "gamma": gamma, "c": 0.05, "slope": 0.02}
+    v = [1 + 0.02 * n for n in range(17)]
+    own = {"alpha": 0.88, "c": 0.06, "v": v, "gamma": gamma, "tokens_per_s": 150.0}
+    blank.add_style_tag(content=(MODULES.parent / "learn.css").read_text(encoding="utf-8"))
+    for width in (1000, 360):
+        blank.set_viewport_size({"width": width, "height": 800})
+        for speedup in (1.6, 2.4, 3.5):
+            measured = {"gamma": gamma, "speedup": speedup}
+            mount(blank, figure, costs, machine={**own, "measured": measured})
+            assert blank.locator(".fig-machine").count() == 1
+            assert blank.evaluate(OVERLAPS) == []
+
+
+def test_the_cost_of_a_round_is_that_of_the_formula(blank):
+    mount(blank, "speedup", {"alpha": 0.5, "gamma": 2, "c": 0.1, "slope": 0.1})
+    assert "It costs γ · c + v = 0.20 + 1.20 = 1.40 passes" in said(blank)
+    assert "d, each further token in a pass" in blank.inner_text(
+        ".fig-costs"
+    )  # v is the whole pass
 
 
 def test_where_drafting_does_not_pay(blank):

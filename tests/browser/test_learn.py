@@ -60,7 +60,7 @@ def test_a_chapter_is_its_file_without_raw_html(page):
 
 
 def test_figures_of_a_step_show_their_part_and_lead_to_step_mode(page):
-    first, second = page.locator(".learn .chapter.current figure.step").all()
+    first, second, _ = page.locator(".learn .chapter.current figure.step").all()
     assert "guesses token" in first.locator(".headline:visible").inner_text()
     first.get_by_role("button", name="Next").click()
     first.get_by_role("button", name="Next").click()
@@ -72,6 +72,29 @@ def test_figures_of_a_step_show_their_part_and_lead_to_step_mode(page):
     assert page.inner_text(".steps .where") == page.evaluate(
         f"`Round 2 of ${{{STEPS}.rounds}}, action 1 of ${{{STEPS}.actions.length}}`"
     )
+
+
+def test_a_pass_is_looked_at_place_by_place(page):
+    """Verify is one action about all places: Back and Next lead through them, as a press does."""
+    figure = page.locator(".learn .chapter.current figure.step").nth(2)
+    following, before = (figure.get_by_role("button", name=name) for name in ("Next", "Back"))
+    looked = figure.locator(".chip[aria-current=true] .place >> nth=0")
+    assert before.is_disabled()
+    for name in ("guess 1", "guess 2", "guess 3", "free"):
+        assert looked.inner_text() == name
+        if name != "free":
+            following.click()
+    assert following.is_disabled()
+    name = figure.locator("canvas >> nth=0").get_attribute("aria-label")
+    assert "p: " in name
+    assert "q: " not in name  # nobody guessed it
+    before.click()
+    assert looked.inner_text() == "guess 3"
+    figure.locator(".chip").nth(0).focus()
+    page.keyboard.press("Enter")
+    assert looked.inner_text() == "guess 1"
+    assert figure.locator(".chip").nth(0).evaluate("(chip) => chip === document.activeElement")
+    assert "Press a token to see its bars." in figure.inner_text()
 
 
 def test_what_a_figure_lacks_is_said_in_its_place(page):

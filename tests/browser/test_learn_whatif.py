@@ -90,6 +90,32 @@ def test_top_p_and_rule_can_be_tried(page, recording):
     assert share(wanted) in page.inner_text(".steps .reason")
 
 
+def test_at_temperature_0_a_guess_that_cannot_be_is_called_so(page, recording):
+    """q of what was guessed is 0 wherever it is not the draft's likeliest."""
+    unlikely = [
+        n
+        for n, logits in enumerate(recording.draft_logits)
+        if len(logits) and logits[0].argmax() != recording.trace.rounds[n].draft_tokens[0]
+    ]
+    go_to(page, unlikely[0], action=len(recording.trace.rounds[unlikely[0]].draft_tokens) + 1)
+    change(page, "temperature", 0)
+    settled(page, "Decided anew from the recorded logits. At temperature 0")
+    page.wait_for_function(f"!{STEPS}.waiting && {STEPS}.view.q[0].includes(1)")
+    assert actions(page)[page.evaluate(f"{STEPS}.action")] == ("test", 0)
+    assert "With these settings the draft cannot guess" in page.inner_text(".steps .reason")
+
+
+def test_what_a_rule_is_stands_beside_it_and_is_never_cut_off(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    claim = page.locator(".whatif .claim")
+    for name, rule in RULES.items():
+        page.select_option(".whatif select", name)
+        assert claim.inner_text() == ("lossless" if rule.lossless else "not lossless")
+        box = claim.evaluate("(each) => [each.scrollWidth, each.clientWidth]")
+        assert box[0] <= box[1] or box[1] == 0  # inline elements have no width to be cut by
+    assert claim.bounding_box()["x"] + claim.bounding_box()["width"] <= 390
+
+
 def test_guesses_that_were_drawn_otherwise_say_nothing_of_a_rule(page):
     go_to(page, 1)
     page.select_option(".whatif select", "same-seed")

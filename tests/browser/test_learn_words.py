@@ -16,7 +16,7 @@ SAID = """async ({ view, rule }) => {
   const told = actions.map((each) => [each.kind, each.row, tell(view, each, rule).join(" ")]);
   const read = (elements) => elements.map((element) => element.textContent).join(" ");
   const line = read(acceptLine(view.rows[0], rule));
-  const names = read(key(["q", "p"], "common", 0.7, rule));
+  const names = read(key(["q", "p"], "common", view.rows[0], rule));
   return { told, line, key: names, states: statesAt(view, actions, actions.length - 1, rule) };
 }"""
 
@@ -60,6 +60,47 @@ def told(page, rule, rows, **fields):
 
 def words(found, kind):
     return next(text for each, _, text in found["told"] if each == kind)
+
+
+COLD = {"q": 0, "p": 0, "overlap": 1, "accept": 0}
+LIKELIEST = [[0, 1, 0, 0, 0]]
+
+
+class TestGuessesThatCannotBe:
+    """With other settings than the run's, such as temperature 0, its guess may have q 0."""
+
+    @pytest.mark.parametrize("rule", RULES)
+    def test_is_said(self, blank, rule):
+        rows = [{**of(rule, False), **COLD}]
+        found = told(blank, rule, rows, drafted=1, q=LIKELIEST, drafted_as=[1])
+        said = words(found, "test")
+        assert "the draft cannot guess 3, its q is 0: it would guess 1." in said
+        assert "The target cannot say it either: p is 0, too." in said
+        assert "p/q" not in said + found["line"]  # nobody divides by 0
+        assert ("α is about guesses that it can make." in said) == (rule == "lossless")
+        assert "of guesses that the draft can make" in found["key"]
+        assert "it cannot draw 3" in words(found, "draft")
+
+    def test_what_it_would_guess_is_known_up_to_its_first_other_guess(self, blank):
+        rows = [row(), {**row(False), **COLD, "token": 4}]
+        same, other = (
+            told(blank, "lossless", rows, q=LIKELIEST * 2, drafted_as=instead)
+            for instead in ([3, 1], [2, 1])
+        )
+        said = [
+            text
+            for found in (same, other)
+            for kind, n, text in found["told"]
+            if (kind, n) == ("test", 1)
+        ]
+        assert ["it would guess" in text for text in said] == [True, False]
+
+    def test_a_residual_of_nothing_is_none(self, blank):
+        rows = [{**row(False), **COLD}]
+        found = told(
+            blank, "lossless", rows, drafted=1, q=LIKELIEST, p=LIKELIEST * 2, drafted_as=[1]
+        )
+        assert "p is nowhere above q" in words(found, "residual")
 
 
 class TestAmounts:
