@@ -79,10 +79,11 @@ def _guessing(voice: str) -> list[gr.components.Component]:
             info="Guesses per round; automatic: for this computer, adaptive: for each round.",
             min_width=WIDTH,
         ),
-        gr.Number(
-            None,
+        gr.Textbox(  # a number field cannot be empty
+            "",
             label="Tolerance",
-            info="Of rules that are not lossless; empty: the rule's own.",
+            info="How far a rule goes that is not lossless.",
+            placeholder="the rule's own",
             min_width=WIDTH,
         ),
     ]

@@ -85,7 +85,7 @@ class Handlers:
         top_p: float,
         seed: int,
         rate: float,
-        tolerance: float | None = None,
+        tolerance: str | float | None = None,
     ) -> tuple[tuple[int, np.ndarray], dict[str, Any], dict[str, Any]]:
         """Speak a text: a WAV file, the trace of every round (with the sound), and the metrics.
 

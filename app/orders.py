@@ -43,7 +43,7 @@ class Order:
         top_p: float,
         seed: float,
         rate: float,
-        tolerance: float | None = None,
+        tolerance: str | float | None = None,
     ) -> "Order":
         """From what the page's controls hold. Raises where one is empty or out of range.
 
@@ -69,7 +69,7 @@ class Order:
             rate=float(rate),
             adaptive=gamma == ADAPTIVE,
             draft=DRAFT if draft == NO_DRAFT else draft,
-            tolerance=tolerance if find_rule(rule).tolerance else None,
+            tolerance=number("Tolerance", tolerance) if find_rule(rule).tolerance else None,
         )
         order.settings(1)
         return order
@@ -99,6 +99,16 @@ class Order:
         if not (gamma and self.adaptive and outlook):
             return settings
         return replace(settings, gamma=outlook.widest, adaptive=outlook)
+
+
+def number(name: str, text: str | float | None) -> float | None:
+    """Of a text field, None if it is empty. Raises ForespeakError if it is no number."""
+    if text in (None, ""):
+        return None
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ForespeakError(f"{name} {text!r} is not a number: give one, or none.") from error
 
 
 def whole(name: str, value: float) -> int:

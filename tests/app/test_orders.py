@@ -56,7 +56,9 @@ def test_adaptive_windows_go_by_the_outlook():
 
 def test_a_tolerance_is_for_rules_that_have_one():
     assert order(rule="ssd", tolerance=0.4).settings(2).tolerance == 0.4
-    assert order(rule="ssd").settings(2).tolerance is None
+    assert order(rule="ssd", tolerance="0.4").settings(2).tolerance == 0.4
+    for empty in ("", None):
+        assert order(rule="ssd", tolerance=empty).settings(2).tolerance is None
     assert order(rule="block", tolerance=0.4).settings(2).tolerance is None
 
 
@@ -83,6 +85,8 @@ def test_an_empty_control_is_refused(name):
         ({"draft": "oracle"}, "oracle"),
         ({"seed": 1.5}, r"Seed 1\.5 is not whole"),
         ({"rule": "ssd", "tolerance": 2}, "β 2"),
+        ({"rule": "ssd", "tolerance": "nan"}, "β nan"),
+        ({"rule": "ssd", "tolerance": "much"}, "Tolerance 'much'"),
         ({"text": "a" * (LONGEST_TEXT + 1)}, "20001 characters"),
     ],
 )
