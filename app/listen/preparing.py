@@ -53,11 +53,13 @@ def prepare(run: Run, studio: Studio, store: Store, plan: Plan, lan: str | None)
         design = _design(test, plan, booth, list(_rendered(run, studio, plan, booth, folder)))
         store.add(design)
     run.put({"kind": "prepared", "test": test, "key": design.key, "lan": lan})
-    return " ".join(["The test is ready.", *_notes(plan)])
+    return " ".join(["The test is ready.", *_notes(plan, design.gamma)])
 
 
-def _notes(plan: Plan) -> Iterator[str]:
+def _notes(plan: Plan, gamma: int) -> Iterator[str]:
     """What else whoever prepares it should know."""
+    if plan.order.adaptive:
+        yield f"γ does not adapt in a test: it is the automatic one, {gamma}."
     numbers = [number for number, text in enumerate(plan.texts, 1) if spelled(text)]
     if numbers:
         yield f"Text {', '.join(map(str, numbers))}: {SPELLED[0].lower()}{SPELLED[1:]}"

@@ -12,7 +12,7 @@ from app.listen.design import AB, ABX
 from app.listen.handlers import ListenHandlers
 from app.listen.plan import Plan
 from app.listen.ways import CEILING, DRAFT_ALONE, all_ways, find_way
-from app.orders import AUTOMATIC, DRAFT, NO_DRAFT
+from app.orders import ADAPTIVE, AUTOMATIC, DRAFT, NO_DRAFT
 from app.runs import Runs
 from core.ceiling import Recorded
 from core.errors import ForespeakError
@@ -176,6 +176,12 @@ def test_a_seed_that_is_not_whole_is_not_rounded(prepare):
     settings = ("joe", DRAFT, "lossless", 4, 0.8, 1, 1.5, 1)
     end = finished(prepare(ABX, "baseline", "lossless", 6, TEXTS, *settings))[-1]
     assert end["text"] == "Seed 1.5 is not whole: give a whole number."
+
+
+def test_a_gamma_that_would_adapt_is_said_to_be_fixed(prepare, studio):
+    settings = ("joe", DRAFT, "lossless", ADAPTIVE, 0.8, 1, 3, 1)
+    end = finished(prepare(ABX, "baseline", "lossless", 6, TEXTS, *settings))[-1]
+    assert end["text"].endswith(f"the automatic one, {studio.ready('joe').gamma}.")
 
 
 def test_texts_in_another_script_are_named(prepare):
