@@ -10,10 +10,12 @@ import sys
 import wave
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import launch
+from app.serve import INTERRUPTED
 from core import engine
 from core.engine import Engine
 from core.trace import Trace
@@ -237,6 +239,7 @@ def test_bench_writes_what_it_prints(command, tmp_path, monkeypatch):
     assert set(json.loads(path.read_text())["v"]) == {"1", "2", "3"}
 
 
+@pytest.mark.usefixtures("fake")
 @pytest.mark.parametrize(
     ("options", "said", "warning"),
     [
@@ -245,18 +248,31 @@ def test_bench_writes_what_it_prints(command, tmp_path, monkeypatch):
         (["--host", "0.0.0.0", "--password", "word"], "http://localhost:", ""),
     ],
 )
-def test_the_page_says_where_it_is_and_stops_quietly(options, said, warning):
+def test_the_page_says_where_it_is(command, monkeypatch, capsys, options, said, warning):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.serve.time", SimpleNamespace(sleep=interrupt))
+    monkeypatch.setattr("app.serve.leave_a_core", lambda: None)
+    monkeypatch.setattr("app.serve.os._exit", sys.exit)
+    with pytest.raises(SystemExit, match=str(INTERRUPTED)):
+        command("--no-browser", *options)
+    output, error = capsys.readouterr()
+    assert said in output.splitlines()[0]
+    assert warning in error
+    assert error.count("\n") == bool(warning)
+
+
+def test_the_page_stops_quietly():
     with subprocess.Popen(
-        [sys.executable, "launch.py", "--no-browser", *options],
+        [sys.executable, "launch.py", "--no-browser"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
     ) as page:
-        assert said in page.stdout.readline()
+        assert "http://127.0.0.1:" in page.stdout.readline()
         page.send_signal(signal.SIGINT)
         _, error = page.communicate(timeout=60)
-    assert page.returncode == 130
-    assert warning in error
-    assert error.count("\n") == bool(warning)
+    assert (page.returncode, error) == (INTERRUPTED, "")

@@ -97,7 +97,7 @@ export class BlindPlayer {
   pause() {
     if (!this.playing) return;
     this.credit();
-    this.#stop(this.position);
+    this.#stop(this.#credited); // the clock may go on between two looks
     this.onchange();
   }
 

@@ -14,7 +14,13 @@ def studio():
     return Studio(lambda _: fake_engine())
 
 
-def wait_until(holds, seconds=5.0):
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch):
+    """Tests read a run when it has ended, which takes long on a busy computer."""
+    monkeypatch.setattr("app.runs.PATIENCE", 60.0)
+
+
+def wait_until(holds, seconds=30.0):
     """Return once `holds()` does; fails after a while."""
     until = time.monotonic() + seconds
     while not holds():

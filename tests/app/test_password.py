@@ -10,7 +10,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from app.page import Page
-from app.serve import pick_port, start
+from app.serve import start
+from tests.ports import free_port
 
 SECRET = unicodedata.normalize("NFD", "wört: with a colon")
 
@@ -21,7 +22,7 @@ def url():
     with gr.Blocks(analytics_enabled=False) as blocks:
         gr.Markdown("hello")
     page = Page(blocks, [Route("/forespeak/state", lambda _: PlainTextResponse("secret"))])
-    yield start(page, "127.0.0.1", pick_port("127.0.0.1", None), password=SECRET)
+    yield start(page, "127.0.0.1", free_port(), password=SECRET)
     page.close()
 
 

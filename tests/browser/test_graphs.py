@@ -6,6 +6,7 @@ from tests.browser.drawing import (
     EVERY_KIND,
     METRICS,
     audio,
+    evaluate,
     long_run,
     prepared,
     round_,
@@ -44,7 +45,7 @@ DRAW = """async ({ lines, width = 1280, perPixel = 0.001, left = 0, fit = false,
 @pytest.fixture
 def desk(blank):
     page = prepared(blank)
-    return lambda lines=EVERY_KIND, **options: page.evaluate(DRAW, {"lines": lines, **options})
+    return lambda lines=EVERY_KIND, **options: evaluate(page, DRAW, {"lines": lines, **options})
 
 
 def boxes(drawn, colour):

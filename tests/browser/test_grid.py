@@ -8,6 +8,7 @@ from tests.browser.drawing import (
     EVERY_KIND,
     FRAME_RATE,
     audio,
+    evaluate,
     long_run,
     prepared,
     round_,
@@ -52,7 +53,7 @@ def desk(blank):
     page = prepared(blank)
 
     def draw(lines=EVERY_KIND, **options):
-        drawn = page.evaluate(DRAW, {"lines": lines, **options})
+        drawn = evaluate(page, DRAW, {"lines": lines, **options})
         drawn["at"] = lambda places: page.evaluate(AT, places)
         return drawn
 

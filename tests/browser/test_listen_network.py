@@ -3,7 +3,7 @@
 import pytest
 
 from app.page import build_page
-from app.serve import pick_port, start
+from app.serve import start
 from app.studio import Studio
 from tests.browser.conftest import in_a_thread
 from tests.browser.listeners import (
@@ -18,6 +18,7 @@ from tests.browser.listeners import (
     wait_for_trial,
 )
 from tests.browser.pages import SlowVoice, wait_for_status
+from tests.ports import free_port
 
 pytestmark = pytest.mark.browser
 VOTES = "**/votes"
@@ -224,7 +225,7 @@ def test_an_answer_that_makes_no_sense_is_told(page, url, test):
 def test_another_server_goes_on_with_the_session(browser, tmp_path):
     """As after a crash: nothing but the folder is left of the first one."""
     test = prepared(tmp_path).test
-    port = pick_port("127.0.0.1", None)
+    port = free_port()
 
     def serve():
         made = build_page(Studio(lambda _: SlowVoice().engine()), "joe", tests=tmp_path)
