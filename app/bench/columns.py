@@ -110,3 +110,8 @@ def claim(cell: Cell) -> str:
 def letter(cell: Cell) -> str:
     """One for the cell's mark in a plot."""
     return "B" if cell.is_baseline else LETTERS.get(cell.draft, cell.draft[:1].upper())
+
+
+def counted(number: int, thing: str) -> str:
+    """1 thread, 2 threads."""
+    return f"{number} {thing}" + ("" if number == 1 else "s")

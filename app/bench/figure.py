@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from app.bench.columns import draft_title, gamma_title, letter, rule_title
+from app.bench.columns import counted, draft_title, gamma_title, letter, rule_title
 from app.figure_file import HEIGHT, WIDTH, Format, render_figure
 from app.figure_style import BODY, CELLS, FAINT, INK, PAPER, RULE, SMALL, key, title
 from core.matrix.results import Header
@@ -16,6 +16,7 @@ from core.verify import RULES
 LOSSLESS, RELAXED = CELLS["accepted"][0], CELLS["rejected"][0]
 BOTTOM, TOP = 0.85, 5.75  # inches
 EXACT, FAR, BOOKS = (0.75, 2.75), (3.75, 4.55), (9.0, 3.4)  # inches: left and width of the panels
+ROOM = 1350  # points of type size times characters that the headline has room for
 MARK = 190  # points², with room for a letter
 FILLS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")
 HATCHES = ("", "///", "...", "xx")
@@ -61,8 +62,9 @@ def _headline(figure: Figure, header: Header, rows: Sequence[Row], temperature: 
         found = f"{best.speedup.median:.2f}x without changing the distribution: {_name(best)}"
     most = max((row.sentences for row in rows), default=0)
     where = f"voice {header.voice} · temperature {temperature:g} · medians and quartiles over "
-    where += f"up to {most} sentences · {header.device}, {header.threads} threads"
-    figure.text(0.4 / WIDTH, 6.72 / HEIGHT, found, size=18, weight="bold", color=INK)
+    where += f"{counted(most, 'sentence')} · {header.device}, {counted(header.threads, 'thread')}"
+    size = min(18, ROOM / len(found))
+    figure.text(0.4 / WIDTH, 6.72 / HEIGHT, found, size=size, weight="bold", color=INK)
     figure.text(0.4 / WIDTH, 6.4 / HEIGHT, where, size=BODY, color=FAINT)
 
 

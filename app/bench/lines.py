@@ -1,8 +1,8 @@
 """The comparison as lines for the browser, which draws what it is told."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from app.bench.columns import SHOWN, claim, draft_title, gamma_title, letter, rule_title
+from app.bench.columns import SHOWN, claim, counted, draft_title, gamma_title, letter, rule_title
 from app.wire import Line
 from core.bench import Spread
 from core.matrix.results import Header
@@ -14,7 +14,9 @@ LOSSES = {"distance": distance_of, "wer": wer_of}
 
 def board_line(header: Header) -> Line:
     """Once, before any row."""
-    where = f"{header.voice}, {header.device}, {header.threads} threads, {header.machine}"
+    where = (
+        f"{header.voice}, {header.device}, {counted(header.threads, 'thread')}, {header.machine}"
+    )
     return {
         "kind": "board",
         "where": where,
@@ -36,7 +38,7 @@ def rows_line(changed: Iterable[Row], rows: Sequence[Row]) -> Line:
     }
 
 
-def _fronts(rows: Sequence[Row], loss) -> list[str]:
+def _fronts(rows: Sequence[Row], loss: Callable[[Row], float | None]) -> list[str]:
     """Names of the cells on the front of any temperature, from the least loss on."""
     temperatures = sorted({row.cell.temperature for row in rows})
     return [

@@ -6,7 +6,16 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from app.bench.columns import SHOWN, claim, draft_title, gamma_title, letter, rule_title
+from app.bench.columns import (
+    SHOWN,
+    Column,
+    claim,
+    counted,
+    draft_title,
+    gamma_title,
+    letter,
+    rule_title,
+)
 from core.matrix.results import Header
 from core.matrix.summary import Row, distance_of, front, wer_of
 
@@ -18,8 +27,8 @@ def tables(header: Header, rows: Sequence[Row]) -> Iterator[Table]:
     for temperature in sorted({row.cell.temperature for row in rows}):
         mine = [row for row in rows if row.cell.temperature == temperature]
         most = max(row.sentences for row in mine)
-        where = f"{header.voice}, {header.device}, {header.threads} threads"
-        title = f"Temperature {temperature:g}; medians over up to {most} sentences; {where}"
+        where = f"{header.voice}, {header.device}, {counted(header.threads, 'thread')}"
+        title = f"Temperature {temperature:g}; medians over {counted(most, 'sentence')}; {where}"
         yield _table(title, sorted(mine, key=lambda row: -row.speedup.median))
         yield _front_table("Nobody is faster without being further from the target",
                            front(mine, distance_of))  # fmt: skip
@@ -40,7 +49,7 @@ def _table(title: str, rows: Iterable[Row]) -> Table:
     return table
 
 
-def _cell(column, row: Row) -> str:
+def _cell(column: Column, row: Row) -> str:
     middle, spread = column.text(row)
     return f"{middle} ({spread})" if spread and column.key in BESIDE else middle
 

@@ -134,6 +134,7 @@ class Scale {
     return [
       Array.from({ length: count + 1 }, (_, i) => {
         const label = percent ? `${Number((100 * i * step).toFixed(1))}%` : `${Number((i * step).toFixed(4))}`;
+        if (i === 0 && this.columns.length && this.width < NARROW) return null; // the wall is there
         return text(this.across(i * step), low + 18, label, { anchor: "middle", kind: "fig-muted" });
       }),
       text((begin + this.width - RIGHT) / 2, low + 42, says, { anchor: "middle", kind: "fig-muted" }),
