@@ -241,6 +241,17 @@ def bench(
 
 
 @cli.command()
+def fetch(
+    voice: Annotated[str, typer.Argument(help="Which voice, of those in assets/voices.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Agree to licence and size.")] = False,
+) -> None:
+    """Download a voice from its hub, once you have seen its licence and size."""
+    from app.fetch import fetch
+
+    fetch(voice, lambda terms: yes or typer.confirm(terms, err=True))
+
+
+@cli.command()
 def doctor(voice: VoiceName = "joe", device: Device = "auto") -> None:
     """Check this computer, and say what to do about whatever is missing."""
     from app.checks import print_checks

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from core.errors import ForespeakError
 
 ROOT = Path(__file__).parents[1]
 INSTALL = "pip install -r requirements.txt"
+INSTALL_HUB = "pip install -r requirements-hub.txt"
 RESTORE = "git checkout -- assets"
 SUM = re.compile(r"([0-9a-f]{64}) [ *](\S+)")  # sha256sum marks a binary file with *
 
@@ -55,7 +57,8 @@ def examine(voice: str, device: str, audio: Callable[[], str]) -> list[Check]:
         attempt("device", lambda: _describe_device(device), INSTALL),
         check_cpu(),
         _check_audio(audio),
-        *check_assets(ROOT / "assets" / voice),
+        *(check_assets(ROOT / "assets" / voice) if (ROOT / "assets" / voice).is_dir() else ()),
+        *check_voices(),
         attempt("speech", lambda: _speak(voice, device), "mend what is BAD above"),
     ]
 
@@ -151,6 +154,25 @@ def _check_file(path: Path, digest: str) -> Check:
     if found != digest:
         return Check(name, State.BAD, "damaged: its checksum differs", RESTORE)
     return Check(name, State.OK, f"{path.stat().st_size / 1e6:.1f} MB, checksum fits")
+
+
+def check_voices() -> Iterator[Check]:
+    """Every voice that is declared in assets/voices: whether it is here, and its licence."""
+    for path in sorted((ROOT / "assets" / "voices").glob("*.toml")):
+        check = attempt(f"voice {path.stem}", partial(_describe_voice, path.stem), INSTALL_HUB)
+        # Whoever does not use it need not care.
+        yield replace(check, state=State.WARNING) if check.state is State.BAD else check
+
+
+def _describe_voice(name: str) -> str:
+    from core.hub import Hub
+    from core.voices.declaration import read_declaration
+
+    declaration, hub = read_declaration(name), Hub()
+    for repository in declaration.repositories.values():
+        if hub.find(repository) is None:
+            raise ForespeakError(f"not here: launch.py fetch {name} ({declaration.licence})")
+    return f"here, licence {declaration.licence}"
 
 
 def _check_audio(audio: Callable[[], str]) -> Check:

@@ -262,7 +262,7 @@ class Engine:
             ended = round_.next_token == plan.stop
             frames = self._frames(round_) if ended else plan.sentence.frames
             for first, last in chunk_bounds(sent, len(tokens) // Q, frames, ended):
-                codes = torch.tensor(tokens[first * Q : last * Q]).view(-1, Q).T
+                codes = torch.tensor(tokens[first * Q : last * Q], dtype=torch.long).view(-1, Q).T
                 samples = stream.push(codes)
                 if last == frames:
                     samples = torch.cat((samples, stream.finish()))

@@ -50,11 +50,12 @@ class Hub:
     def __init__(self, endpoint: str | None = None, cache: Path | None = None):
         try:
             import huggingface_hub
+            from huggingface_hub import constants
         except ImportError as error:
             raise ForespeakError(f"The package huggingface_hub is missing: {INSTALL}") from error
         self._library = huggingface_hub
-        self.endpoint = (endpoint or huggingface_hub.constants.ENDPOINT).rstrip("/")
-        self.cache = Path(cache or huggingface_hub.constants.HF_HUB_CACHE)
+        self.endpoint = (endpoint or constants.ENDPOINT).rstrip("/")
+        self.cache = Path(cache or constants.HF_HUB_CACHE)
 
     def find(self, repository: Repository) -> Path | None:
         """The folder that holds everything wanted of it; None if something is not here."""

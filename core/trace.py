@@ -212,7 +212,9 @@ def _hangs_together(trace: Trace) -> bool:
     rounds, chunks, count = trace.rounds, trace.chunks, len(trace.sentences)
     times = [t for r in rounds for t in (r.draft_s, r.verify_s, r.at_s)]
     times += [trace.total_s, *(c.at_s for c in chunks)]
-    said = {token for r in rounds for token in (*r.draft_tokens, r.next_token)}
+    drafted = {token for r in rounds for token in r.draft_tokens}
+    said = {r.next_token for r in rounds}
+    ended = _ended(trace)
     emitted = _totals(((r.sentence, r.position, len(r.tokens)) for r in rounds), count)
     heard = _totals(((c.sentence, c.start, c.samples) for c in chunks), count)
     if emitted is None or heard is None:
@@ -220,14 +222,31 @@ def _hangs_together(trace: Trace) -> bool:
     per_frame = trace.sample_rate / trace.frame_rate
     return (
         all(0 <= time < FOREVER for time in times)
-        and all(0 <= token < trace.codebook_size for token in said)
+        and all(0 <= token < trace.codebook_size for token in drafted)
+        and all(0 <= token <= trace.codebook_size for token in said)
+        and len(ended) == sum(r.next_token == trace.codebook_size for r in rounds)
         and all(map(_is_plan, trace.sentences))
         and sum(s.frames for s in trace.sentences) <= FOREVER * trace.frame_rate
         and all(
-            tokens <= s.frames * trace.num_codebooks and samples <= s.frames * per_frame + 1
-            for s, tokens, samples in zip(trace.sentences, emitted, heard, strict=True)
+            tokens - (number in ended) <= s.frames * trace.num_codebooks
+            and samples <= s.frames * per_frame + 1
+            for number, (s, tokens, samples) in enumerate(
+                zip(trace.sentences, emitted, heard, strict=True)
+            )
         )
     )
+
+
+def _ended(trace: Trace) -> set[int]:
+    """Sentences that say their own end: the entry behind those of the codebook, in their last
+    round, where a frame begins."""
+    return {
+        r.sentence
+        for r, after in zip_longest(trace.rounds, trace.rounds[1:])
+        if r.next_token == trace.codebook_size
+        and (after is None or after.sentence != r.sentence)
+        and (r.position + r.accepted) % trace.num_codebooks == 0
+    }
 
 
 def _totals(pieces: Iterable[tuple[int, int, int]], sentences: int) -> list[int] | None:

@@ -103,3 +103,14 @@ def test_whatever_goes_wrong_is_reported():
     check = doctor.attempt("speech", raiser(ZeroDivisionError("oh")), "mend it")
     assert (check.state, check.found) == (State.BAD, "ZeroDivisionError: oh")
     assert check.remedy == "mend it"
+
+
+def test_every_declared_voice_is_listed_with_its_licence(monkeypatch):
+    pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr("core.hub.Hub.find", lambda *_: None)
+    absent = list(doctor.check_voices())
+    assert "voice llasa-3b" in [check.name for check in absent]
+    assert all(check.state is State.WARNING for check in absent)
+    assert "launch.py fetch llasa-3b (CC BY-NC" in absent[0].remedy
+    monkeypatch.setattr("core.hub.Hub.find", lambda *_: doctor.ROOT)
+    assert {check.state for check in doctor.check_voices()} == {State.OK}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-pytest.importorskip("transformers", minversion="5.20")
+pytest.importorskip("transformers", minversion="5.24")
 
 from core.codec.xcodec2 import XCodec2
 from core.errors import ForespeakError

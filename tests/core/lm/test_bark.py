@@ -20,7 +20,7 @@ from core.trace import Round
 from core.verify import RULES
 from tests.core.lm.published import randomise, save
 
-transformers = pytest.importorskip("transformers", minversion="5.20")
+transformers = pytest.importorskip("transformers", minversion="5.24")
 
 CPU = torch.device("cpu")
 GREEDY = Sampling(temperature=0)

@@ -18,7 +18,7 @@ from core.sampling import Noise, Sampling
 from core.verify import RULES
 from tests.core.lm.published import randomise, save
 
-transformers = pytest.importorskip("transformers", minversion="5.0")
+transformers = pytest.importorskip("transformers", minversion="5.24")
 
 VOCABULARY = 61
 CPU = torch.device("cpu")
