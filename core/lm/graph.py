@@ -15,13 +15,11 @@ import torch
 from torch import Tensor
 
 from core.lm.decoder import Decoder
-from core.lm.runtime import DecoderRuntime, DecoderState, band, run_block
+from core.lm.runtime import DecoderRuntime, DecoderState, Result, band, on_cpu
 
 CAPACITY_STEP = 1024  # sentences of like length share buffers and graphs
 MAX_GAMMA = 16
 WIDEST = MAX_GAMMA + 2  # rows of a graph; wider passes are rare, so they are not worth capturing
-Result = tuple[Tensor, Tensor]
-"""Logits [m, V] and features [m, F] of a pass."""
 CAPTURING = Lock()  # one capture at a time in the whole process; replays need no lock
 
 
@@ -60,15 +58,11 @@ class StaticPass:
         rope = self.rope[where]
         outputs = []
         for block, keys, values in zip(self.runtime.blocks, self.keys, self.values, strict=True):
-
-            def remember(
-                key: Tensor, value: Tensor, keys: Tensor = keys, values: Tensor = values
-            ) -> tuple[Tensor, Tensor]:
-                keys.index_copy_(2, where, key)
-                values.index_copy_(1, where, value)
-                return keys.index_select(2, seen), values.index_select(1, seen)
-
-            x = run_block(block, x, rope, remember, bias)
+            query, key, value = block.ask(x, rope)
+            keys.index_copy_(2, where, key)
+            values.index_copy_(1, where, value)
+            seen_keys, seen_values = keys.index_select(2, seen), values.index_select(1, seen)
+            x = block.answer(x, query, seen_keys, seen_values, bias)
             outputs.append(x)
         return self.runtime.logits(x, phase), self.runtime.tapped(outputs)
 
@@ -93,12 +87,6 @@ class StaticPass:
             return on_cpu(result)  # copies, since the next replay overwrites it; the pass's wait
 
         return replay
-
-
-def on_cpu(result: Result) -> Result:
-    """What a pass gave, where sampling and drafts take it from."""
-    logits, features = result
-    return logits.cpu(), features.cpu()
 
 
 class PassPool:

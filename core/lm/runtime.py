@@ -7,29 +7,87 @@ whose length is all that a rollback changes.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from core.lm.decoder import Block, Decoder, rope_table
 from core.lm.inputs import Inputs
-from core.lm.linear import Linear, prepare_linear
+from core.lm.linear import prepare_linear, scripted
 
-Pass = Callable[[int, list[list[int]]], tuple[Tensor, Tensor]]
-"""(first position, input table rows of each position) -> logits [m, V] and features [m, F], on
-the CPU. Features are the rows behind those layers that the runtime taps, side by side."""
+Result = tuple[Tensor, Tensor | None]
+"""Logits [m, V] and features [m, F] of a pass, on the CPU. Features are the rows behind those
+layers that the runtime taps, side by side; None if there are no such layers."""
+Pass = Callable[[int, list[list[int]]], Result]
+"""(first position, input table rows of each position) -> what the pass gave."""
 
 
-@dataclass(frozen=True)
-class PreparedBlock:
-    """One layer's weights, normalisation folded in."""
+class PreparedBlock(nn.Module):
+    """One layer of the decoder for m rows, in the two halves between which the cache is filled.
 
-    qkv: Linear
-    out: Linear
-    gate_up: Linear
-    down: Linear
+    What is constant is folded into the weights: those of the norms, their sqrt(width),
+    attention's 1/sqrt(head).
+    """
+
+    def __init__(self, block: Block, device: torch.device):
+        super().__init__()
+        width = block.qkv.in_features
+        self.head = width // block.heads
+        qkv = block.qkv.weight * (block.norm_attention.weight * width**0.5)
+        qkv[:width] *= self.head**-0.5
+        gate_up = block.gate_up.weight * (block.norm_mlp.weight * width**0.5)
+        self.qkv = prepare_linear(qkv, device)
+        self.out = prepare_linear(block.out.weight, device)
+        self.gate_up = prepare_linear(gate_up, device)
+        self.down = prepare_linear(block.down.weight, device)
+
+    def ask(self, x: Tensor, rope: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries [heads, m, head], and keys [heads, head, m] and values [heads, m, head] for
+        the cache; x [m, width], rope [m, 1, 1, head / 2]."""
+        qkv = self.qkv(unit(x)).float().view(len(x), 3, -1, self.head)
+        torch.view_as_complex(qkv[:, :2].unflatten(-1, (-1, 2))).mul_(rope)
+        query, key, value = qkv.unbind(1)
+        return query.transpose(0, 1), key.permute(1, 2, 0), value.transpose(0, 1)
+
+    def answer(
+        self, x: Tensor, query: Tensor, keys: Tensor, values: Tensor, bias: Tensor
+    ) -> Tensor:
+        """The layer's output [m, width], having looked at n keys and values; bias [m, n] is -inf
+        where a row must not look."""
+        # At these sizes two products beat the fused kernel, and keys that lie transposed help.
+        attention = torch.baddbmm(bias, query, keys).softmax(-1)
+        x = x + self.out(torch.bmm(attention, values).transpose(0, 1).reshape(x.shape))
+        gate, up = self.gate_up(unit(x)).chunk(2, -1)
+        return x + self.down(F.silu(gate) * up)
+
+
+class Layers(nn.Module):
+    """All of them over views of one sentence's cache."""
+
+    def __init__(self, blocks: nn.ModuleList):
+        super().__init__()
+        self.blocks = blocks
+
+    def forward(
+        self, x: Tensor, start: int, rope: Tensor, bias: Tensor, keys: Tensor, values: Tensor
+    ) -> list[Tensor]:
+        """What each layer makes of the positions from `start`, [m, width] each.
+
+        They may attend to as many positions, themselves included, as bias [m, n] has columns.
+        keys and values: `DecoderRuntime.buffers`.
+        """
+        stop = start + len(x)
+        first = stop - bias.shape[1]
+        outputs: list[Tensor] = []
+        for layer, block in enumerate(self.blocks):
+            query, key, value = block.ask(x, rope)
+            keys[layer, :, :, start:stop] = key
+            values[layer, :, start:stop] = value
+            seen = keys[layer, :, :, first:stop], values[layer, :, first:stop]
+            x = block.answer(x, query, seen[0], seen[1], bias)
+            outputs.append(x)
+        return outputs
 
 
 class DecoderRuntime:
@@ -41,7 +99,8 @@ class DecoderRuntime:
         self.device = device
         self.taps = tuple(taps)
         with torch.inference_mode():
-            self.blocks = [_prepare_block(block, device) for block in decoder.blocks]
+            self.blocks = nn.ModuleList(PreparedBlock(block, device) for block in decoder.blocks)
+            self.layers = scripted(Layers(self.blocks))
             head = decoder.head_weight() * (decoder.norm.weight * self.config.width**0.5)
             self.heads = [
                 prepare_linear(weight, device, bias)
@@ -78,25 +137,9 @@ class DecoderRuntime:
             logits[row::Q] = self.heads[(start + row) % Q](x[row::Q])
         return logits
 
-    def tapped(self, outputs: Sequence[Tensor]) -> Tensor:
-        """Features [m, F], of what each layer gave [m, width]."""
-        if not self.taps:
-            return outputs[0][:, :0]
-        return torch.cat([outputs[layer] for layer in self.taps], 1)
-
-
-def _prepare_block(block: Block, device: torch.device) -> PreparedBlock:
-    """Fold in what is constant: norm weights, the norm's sqrt(width), attention's 1/sqrt(head)."""
-    width = block.qkv.in_features
-    qkv = block.qkv.weight * (block.norm_attention.weight * width**0.5)
-    qkv[:width] *= (width // block.heads) ** -0.5
-    gate_up = block.gate_up.weight * (block.norm_mlp.weight * width**0.5)
-    return PreparedBlock(
-        prepare_linear(qkv, device),
-        prepare_linear(block.out.weight, device),
-        prepare_linear(gate_up, device),
-        prepare_linear(block.down.weight, device),
-    )
+    def tapped(self, outputs: Sequence[Tensor]) -> Tensor | None:
+        """Features [m, F], of what each layer gave [m, width]; None if no layer is tapped."""
+        return torch.cat([outputs[layer] for layer in self.taps], 1) if self.taps else None
 
 
 class DecoderState:
@@ -136,7 +179,9 @@ class DecoderState:
         self.tokens.extend(tokens)
         self.length = stop
         rows = self._inputs.rows(self.tokens, start, stop)
-        logits, self._features[start:stop] = self._run_pass(start, rows)
+        logits, features = self._run_pass(start, rows)
+        if features is not None:
+            self._features[start:stop] = features
         return logits
 
     def feature(self, position: int) -> Tensor:
@@ -155,25 +200,19 @@ class ViewPass:
         self._base = base
         self._rope, self._keys, self._values = runtime.buffers(len(base))
 
-    def __call__(self, start: int, table_rows: list[list[int]]) -> tuple[Tensor, Tensor]:
-        m, window = len(table_rows), self._runtime.config.window
-        stop, first = start + m, max(0, start - window + 1)
-        x = self._base[start:stop] + self._runtime.inputs.table[torch.tensor(table_rows)].sum(1)
-        rope = self._rope[start:stop]
-        bias = band(m, stop - first, window, self._runtime.device)
-        outputs = []
-        for block, keys, values in zip(self._runtime.blocks, self._keys, self._values, strict=True):
+    def __call__(self, start: int, table_rows: list[list[int]]) -> Result:
+        run, m = self._runtime, len(table_rows)
+        stop, window = start + m, run.config.window
+        x = self._base[start:stop] + run.inputs.table[torch.tensor(table_rows)].sum(1)
+        bias = band(m, min(stop, window + m - 1), window, run.device)
+        outputs = run.layers(x, start, self._rope[start:stop], bias, self._keys, self._values)
+        return on_cpu((run.logits(outputs[-1], start), run.tapped(outputs)))
 
-            def remember(
-                key: Tensor, value: Tensor, keys: Tensor = keys, values: Tensor = values
-            ) -> tuple[Tensor, Tensor]:
-                keys[:, :, start:stop] = key
-                values[:, start:stop] = value
-                return keys[:, :, first:stop], values[:, first:stop]
 
-            x = run_block(block, x, rope, remember, bias)
-            outputs.append(x)
-        return self._runtime.logits(x, start).cpu(), self._runtime.tapped(outputs).cpu()
+def on_cpu(result: Result) -> Result:
+    """What a pass gave, where sampling and drafts take it from."""
+    logits, features = result
+    return logits.cpu(), None if features is None else features.cpu()
 
 
 def band(m: int, width: int, window: int, device: torch.device) -> Tensor:
@@ -182,31 +221,6 @@ def band(m: int, width: int, window: int, device: torch.device) -> Tensor:
     distance = places[width - m :, None] - places
     hidden = (distance < 0) | (distance >= window)
     return torch.zeros(m, width, device=device).masked_fill_(hidden, -torch.inf)
-
-
-def run_block(
-    block: PreparedBlock,
-    x: Tensor,
-    rope: Tensor,
-    remember: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]],
-    bias: Tensor,
-) -> Tensor:
-    """One layer over m rows; x [m, width], rope [m, 1, 1, head / 2].
-
-    remember: stores keys [heads, head, m] and values [heads, m, head], and returns all that
-    the rows may attend to, n of each; bias [m, n] is -inf where a row must not look.
-    """
-    m, width = x.shape
-    head = 2 * rope.shape[-1]
-    qkv = block.qkv(unit(x)).float().view(m, 3, -1, head)
-    torch.view_as_complex(qkv[:, :2].unflatten(-1, (-1, 2))).mul_(rope)
-    query, key, value = qkv.unbind(1)
-    keys, values = remember(key.permute(1, 2, 0), value.transpose(0, 1))
-    # At these sizes two products beat the fused kernel, and keys that lie transposed help.
-    attention = torch.baddbmm(bias, query.transpose(0, 1), keys).softmax(-1)
-    x = x + block.out(torch.bmm(attention, values).transpose(0, 1).reshape(m, width))
-    gate, up = block.gate_up(unit(x)).chunk(2, -1)
-    return x + block.down(F.silu(gate) * up)
 
 
 def unit(x: Tensor) -> Tensor:

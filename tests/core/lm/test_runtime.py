@@ -1,5 +1,6 @@
 """The runtime against the training model: same logits, whatever the passes and rollbacks."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,13 +10,13 @@ import torch
 import torch.nn.functional as F
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from torch import Tensor
+from torch import Tensor, nn
 
 from core.adaptive import Fixed
 from core.decode import autoregressive, speculative
 from core.drafters import DraftModel
 from core.lm.decoder import Decoder
-from core.lm.linear import Linear, prepare_linear
+from core.lm.linear import PlainLinear, prepare_linear
 from core.lm.runtime import DecoderRuntime, DecoderState
 from core.sampling import Noise, Sampling
 from core.verify import RULES
@@ -27,8 +28,8 @@ Q, V, WINDOW = 3, 7, 8
 SENTENCE = FRAMES * Q
 
 
-def plain_linear(weight: Tensor, _device: torch.device, bias: Tensor | None = None) -> Linear:
-    return lambda rows: F.linear(rows, weight, bias)
+def plain_linear(weight: Tensor, _device: torch.device, bias: Tensor | None = None) -> PlainLinear:
+    return PlainLinear(weight, bias)
 
 
 @dataclass
@@ -293,3 +294,21 @@ def test_prepared_linear_multiplies(rows: int, biased: bool) -> None:
     prepared = prepare_linear(weight, CPU, bias)
     weight.zero_()
     assert_close(prepared(x), wanted, 2e-3)
+
+
+def test_without_torchscript_a_pass_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A torch that has dropped it, or a program packed without its source, would not start."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nor should the terminal fill with its farewell
+        quick = make_case(0)
+    assert isinstance(quick.runtime.layers, torch.jit.ScriptModule)
+
+    def refuse(_module: nn.Module) -> None:
+        raise OSError("could not get source code")
+
+    monkeypatch.setattr(torch.jit, "script", refuse)
+    slow = make_case(0)
+    assert not isinstance(slow.runtime.layers, torch.jit.ScriptModule)
+    sizes = [5, 1, 21]
+    logits = [feed(case.start(), case.tokens, sizes) for case in (quick, slow)]
+    assert torch.equal(*logits)
