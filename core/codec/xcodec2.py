@@ -26,8 +26,10 @@ class XCodec2:
         self._model = model
 
     @classmethod
-    def load(cls, folder: Path, device: torch.device) -> "XCodec2":
+    def load(cls, folder: Path, device: torch.device, num_codebooks: int = 1) -> "XCodec2":
         """Of a published checkpoint; what only the encoder needs is not kept."""
+        if num_codebooks != cls.num_codebooks:
+            raise ForespeakError(f"X-Codec 2 has one codebook, not {num_codebooks}.")
         try:
             from transformers import Xcodec2Model
         except ImportError as error:

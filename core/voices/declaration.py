@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import tomlkit
+import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from tomlkit.exceptions import TOMLKitError
 
 from core.codec.base import Codec
+from core.codec.encodec import EnCodec
 from core.codec.xcodec2 import XCodec2
 from core.errors import ForespeakError
 from core.hub import Repository
@@ -18,8 +20,11 @@ from core.sampling import Sampling
 from core.voices.base import ASSETS
 
 FOLDER = ASSETS / "voices"
-CODECS: dict[str, Callable[..., Codec]] = {"xcodec2": XCodec2.load}
-"""Kinds of codec: what loads one from a folder, on a device."""
+CODECS: dict[str, Callable[[Path, torch.device, int], Codec]] = {
+    "encodec": EnCodec.load,
+    "xcodec2": XCodec2.load,
+}
+"""Kinds of codec: what loads one from a folder, on a device, with so many codebooks."""
 
 
 class Strict(BaseModel):

@@ -46,12 +46,8 @@ class Declared:
         }
         self.name = name
         self._declaration = declaration
-        self.codec: Codec = CODECS[declaration.codec.kind](folders["codec"], device)
-        if self.codec.num_codebooks != len(declaration.codebooks):
-            raise ForespeakError(
-                f"{name} declares {len(declaration.codebooks)} codebooks, and its codec has "
-                f"{self.codec.num_codebooks}."
-            )
+        load, books = CODECS[declaration.codec.kind], len(declaration.codebooks)
+        self.codec: Codec = load(folders["codec"], device, books)
         self._target = self._speaker(folders["target"], declaration.target.repository, device)
         self._draft = None
         if declaration.draft is not None:

@@ -56,7 +56,7 @@ def test_draft_and_end_may_be_left_out(tmp_path: Path) -> None:
     ("old", "new", "words"),
     [
         ("{text}", "", r"prompt: {text} must stand in it once"),
-        ('"xcodec2"', '"dac"', r"codec\.kind: 'dac' is not one of xcodec2"),
+        ('"xcodec2"', '"dac"', r"codec\.kind: 'dac' is not one of encodec, xcodec2"),
         ('"tiny/draft"', '"../draft"', r"draft\.repository: "),
         ("<custom_{}>", "<custom>", r"codebooks\.0\.token: "),
         ("longest_s = 3", "longest_s = 0", "longest_s: "),
