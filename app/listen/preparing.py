@@ -4,7 +4,7 @@ import hashlib
 import io
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -101,7 +101,7 @@ def _rendered(
             for way in (plan.first, plan.second):
                 _progress(run, 2 * number + len(clips), 2 * plan.trials)
                 clips.append(booth.speak(way.name, order))
-                takes.add(text, way.name, clips[-1])
+        takes.add(text, clips)
         rate = booth.engine.voice.codec.sample_rate
         pair = matched(*clips, rate)
         names = secrets.token_hex(8) + ".wav", secrets.token_hex(8) + ".wav"
@@ -112,21 +112,21 @@ def _rendered(
 
 
 class Takes:
-    """Every clip of a test so far: none may come twice, or its second trial would ask nothing
-    new, and whoever knows the clip again need not listen."""
+    """Every pair of clips of a test so far: none may come twice, for its second trial would ask
+    nothing new. That one clip of a short text comes again is chance."""
 
     def __init__(self, plan: Plan):
         self._sampling = plan.order.sampling
-        self._seen: set[tuple[str, str, bytes]] = set()
+        self._seen: set[tuple[str, bytes]] = set()
 
-    def add(self, text: str, way: str, clip: np.ndarray) -> None:
-        """Raises ForespeakError where another seed gave the same clip."""
-        take = text, way, hashlib.sha256(clip.tobytes()).digest()
+    def add(self, text: str, pair: Sequence[np.ndarray]) -> None:
+        """Raises ForespeakError where another seed gave the same pair."""
+        take = text, hashlib.sha256(b"".join(clip.tobytes() for clip in pair)).digest()
         if take in self._seen:
             raise ForespeakError(
                 f"“{text}” came out the same with two seeds: temperature "
-                f"{self._sampling.temperature:g} and top-p {self._sampling.top_p:g} leave hardly "
-                "anything to chance. Raise them, or give every trial a text of its own."
+                f"{self._sampling.temperature:g} and top-p {self._sampling.top_p:g} leave too "
+                "little to chance. Raise them, or give longer texts, or one for each trial."
             )
         self._seen.add(take)
 

@@ -85,7 +85,7 @@ class TestLaw:
 
 class TestPooled:
     def test_the_facilitator_sees_who_has_finished_and_all_together(self, page, url, tests_folder):
-        design = prepared(tests_folder, "hi", 5)
+        design = prepared(tests_folder, "hello there", 5)
         page.goto(f"{url}?listen={design.test}&key={design.key}")
         wait_for_status(page, "0 complete, 0 under way", ".listen")
         store = Store(tests_folder)
@@ -105,7 +105,7 @@ class TestPooled:
         assert len(download.value.path().read_text().splitlines()) == 1 + 12
 
     def test_what_is_as_before_stays_and_what_has_the_focus_keeps_it(self, page, url, tests_folder):
-        design = prepared(tests_folder, "hi", 5)
+        design = prepared(tests_folder, "hello there", 5)
         session = session_of(Store(tests_folder), design, "one")
         page.goto(f"{url}?listen={design.test}&key={design.key}")
         wait_for_status(page, "0 complete, 1 under way", ".listen")
@@ -127,7 +127,7 @@ class TestPooled:
         assert page.locator(".listen table").count() == 0
 
     def test_saved_answers_of_several_computers_become_one_result(self, page, tests_folder):
-        design = prepared(tests_folder, "hi", 5)
+        design = prepared(tests_folder, "hello there", 5)
         store, files = Store(tests_folder), []
         for choice in "AB":
             session = session_of(store, design, choice)
