@@ -10,6 +10,7 @@ from app.orders import Order
 from app.runs import Run
 from app.sinks import Sink, pass_on
 from app.speakers import Speakers
+from app.spelling import SPELLED_SHORT, spelled
 from app.studio import Measured, Ready, Studio, measure_baseline
 from app.wire import Lane, Line
 from core.engine import Settings
@@ -26,9 +27,10 @@ def render(run: Run, studio: Studio, order: Order) -> str:
 
 def live(run: Run, studio: Studio, order: Order, speakers: Speakers | None = None) -> str:
     """Speak once; with speakers on this computer's, too. The model is free before they end."""
+    done = f"Done. {SPELLED_SHORT}" if spelled(order.text) else "Done."
     if speakers is None:
         _speak_and_compare(run, studio, order)
-        return "Done."
+        return done
     with speakers:
         # A thread that ends when all is said: `Runs.start` tells why it must not wait for the ear.
         with ThreadPoolExecutor(1) as pool:
@@ -36,7 +38,7 @@ def live(run: Run, studio: Studio, order: Order, speakers: Speakers | None = Non
         run.status("Playing on this computer's speakers…", "playing")
         while not speakers.wait(0.1):
             run.check()
-    return "Done."
+    return done
 
 
 def race(run: Run, studio: Studio, order: Order) -> str:

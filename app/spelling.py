@@ -9,6 +9,8 @@ SPELLED = (
     "no other language."
 )
 
+SPELLED_SHORT = "Other scripts were spelled in Latin letters."  # where there is one line
+
 
 def spelled(text: str) -> bool:
     """Whether words of a text are written in another script. A single Greek letter is a symbol,

@@ -1,13 +1,13 @@
 """What a facilitator asks for, checked before anything slow begins."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.listen.design import KINDS, MOST_TRIALS
 from app.listen.verdict import least_trials
 from app.listen.ways import CEILING, Way, find_way
-from app.orders import Order, whole
+from app.orders import DRAFT, Order, whole
 from core.ceiling import Recorded
 from core.errors import ForespeakError
 
@@ -76,9 +76,10 @@ def _trials(kind: str, trials: Any) -> int:
 def _order(settings: tuple[Any, ...]) -> Order:
     """The shared settings, whatever somebody sent in their place."""
     try:
-        return Order.from_controls("", *settings)
+        order = Order.from_controls("", *settings)
     except (TypeError, ValueError, OverflowError) as error:
         raise ForespeakError("A setting is of the wrong kind: set every one anew.") from error
+    return replace(order, draft=DRAFT)  # votes do not tell drafts apart
 
 
 def _typed(texts: Any, trials: int, order: Order) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import pytest
 from app.orders import ADAPTIVE, AUTOMATIC, DRAFT, NO_DRAFT, Order
 from app.runs import Runs
 from app.speaking import live, race, render
+from app.spelling import SPELLED_SHORT
 from app.studio import Measured, Studio
 from core.costs import LONGEST, TRIAL, mean_acceptance
 from core.engine import Engine
@@ -69,6 +70,11 @@ class TestLive:
         )
         assert (before, after) == (known, timed["tokens_per_s"])
         assert timed["tokens_per_s"] != known
+
+    def test_a_text_in_another_script_is_noted(self, studio):
+        for text, note in (("hello", "Done."), ("你好 hello", f"Done. {SPELLED_SHORT}")):
+            run = started(studio, live, order(text))
+            assert finished(run)[-1]["text"] == note
 
     def test_the_speed_up_of_the_latest_run_with_a_draft_is_kept(self):
         """Against the baseline right after it: whatever else the computer did met both."""
