@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from core.errors import ForespeakError
 from core.hub import Hub, Repository
-from core.voices.declaration import Declaration, read_declaration
+from core.voices.declaration import BarkDeclaration, Declaration, read_declaration
 
 
 def fetch(name: str, agree: Callable[[str], bool], hub: Hub | None = None) -> None:
@@ -26,7 +26,9 @@ def fetch(name: str, agree: Callable[[str], bool], hub: Hub | None = None) -> No
     print(f"{declaration.title} is here. Try: {command}", file=sys.stderr)
 
 
-def terms(declaration: Declaration, repositories: list[Repository], size: int) -> str:
+def terms(
+    declaration: Declaration | BarkDeclaration, repositories: list[Repository], size: int
+) -> str:
     """What is to be fetched, and under which licence."""
     names = ", ".join(map(str, repositories))
     return (

@@ -94,7 +94,7 @@ class Hub:
                     endpoint=self.endpoint,
                 )
             verify(Path(path), file, repository)
-        return Path(path).parent
+        return self.require(repository, "fetch it again")
 
     def _wanted(self, repository: Repository) -> list[Remote]:
         """The files that are wanted, as the hub has them."""

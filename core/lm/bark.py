@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.errors import ForespeakError
 from core.lm.gpt import FineRuntime, GptRuntime
 from core.lm.prompted import Entries, PromptedState
 from core.lm.weights import Weights, read_config
@@ -184,11 +185,19 @@ class BarkFine:
         return codes[:, past:length]
 
 
-def load_speaker(path: Path) -> Speaker:
-    """A speaker preset as Bark publishes them: three arrays, nothing pickled."""
-    with np.load(path, allow_pickle=False) as arrays:
-        parts = [torch.from_numpy(arrays[f"{part}_prompt"]).long() for part in PARTS]
-    return Speaker(*parts)
-
-
 PARTS = ("semantic", "coarse", "fine")
+
+
+def speaker_files(name: str) -> tuple[str, ...]:
+    """Of a preset, e.g. v2/en_speaker_6, in Bark's repositories."""
+    return tuple(f"speaker_embeddings/{name}_{part}_prompt.npy" for part in PARTS)
+
+
+def load_speaker(folder: Path, name: str) -> Speaker:
+    """A preset as Bark publishes it: three arrays, nothing pickled."""
+    try:
+        arrays = [np.load(folder / file, allow_pickle=False) for file in speaker_files(name)]
+        semantic, coarse, fine = (torch.from_numpy(array).long() for array in arrays)
+    except (OSError, ValueError) as error:
+        raise ForespeakError(f"The speaker {name} is damaged: fetch the voice again.") from error
+    return Speaker(semantic, coarse, fine)

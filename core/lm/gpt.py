@@ -129,6 +129,8 @@ class GptRuntime:
 
     def cache(self, capacity: int) -> Cache:
         c = self._stack.config
+        if capacity > c.positions:
+            raise ValueError(f"{capacity} positions are more than the {c.positions} that it knows")
         return Cache(c.layers, c.heads, c.width // c.heads, capacity, self.device)
 
     @torch.inference_mode()

@@ -37,6 +37,10 @@ class Weights:
         with self._explained():
             return self._files[name].get_tensor(name)
 
+    def names(self) -> list[str]:
+        """Of all tensors."""
+        return list(self._files)
+
     def get(self, name: str) -> Tensor | None:
         """The tensor, if there is one."""
         return self[name] if name in self._files else None

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import tomlkit
 import torch
@@ -15,6 +15,7 @@ from core.codec.encodec import EnCodec
 from core.codec.xcodec2 import XCodec2
 from core.errors import ForespeakError
 from core.hub import Repository
+from core.lm.bark import speaker_files
 from core.lm.vocabulary import TEXT
 from core.sampling import Sampling
 from core.voices.base import ASSETS
@@ -103,17 +104,44 @@ class Declaration(Strict):
         return wanted | {"codec": Repository(self.codec.repository, self.codec.revision)}
 
 
+class BarkDeclaration(Strict):
+    """What makes a voice of two sizes of Bark; speaker: one of their presets, or "" for any."""
+
+    family: Literal["bark"]
+    title: str
+    licence: str = Field(min_length=3)
+    longest_s: float = Field(gt=0, le=15)
+    speaker: str = ""
+    target: Source
+    draft: Source
+    sampling: dict[str, Any] = {}
+
+    @cached_property
+    def repositories(self) -> dict[str, Repository]:
+        """All that has to be fetched, by what it is for."""
+        files = ("config.json", "generation_config.json")
+        presets = speaker_files(self.speaker) if self.speaker else ()
+        target, draft = self.target, self.draft
+        return {
+            "target": Repository(
+                target.repository, target.revision, (*files, "tokenizer.json", *presets)
+            ),
+            "draft": Repository(draft.repository, draft.revision, files),
+        }
+
+
 def declared_names(folder: Path = FOLDER) -> list[str]:
     """Names of all voices that files declare."""
     return sorted(path.stem for path in folder.glob("*.toml"))
 
 
-def read_declaration(name: str, folder: Path = FOLDER) -> Declaration:
+def read_declaration(name: str, folder: Path = FOLDER) -> Declaration | BarkDeclaration:
     """The declaration of that name; ForespeakError where it is wrong, with the line to mend."""
     path = folder / f"{name}.toml"
     try:
         table = tomlkit.parse(path.read_text(encoding="utf-8")).unwrap()
-        return Declaration.model_validate(table)
+        kind = BarkDeclaration if "family" in table else Declaration
+        return kind.model_validate(table)
     except OSError as error:
         raise ForespeakError(f"Cannot read {path} ({error.strerror}).") from error
     except (ValueError, TOMLKitError) as error:

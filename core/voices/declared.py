@@ -15,8 +15,9 @@ from core.lm.vocabulary import Vocabulary
 from core.lm.weights import Weights
 from core.text.sentences import split_sentences
 from core.trace import Sentence
-from core.voices.base import Plan
-from core.voices.declaration import CODECS, Declaration, read_declaration
+from core.voices.bark import BarkVoice
+from core.voices.base import Plan, Voice
+from core.voices.declaration import CODECS, BarkDeclaration, Declaration, read_declaration
 
 SLOWEST = 0.3  # seconds a character: nobody speaks so slowly, so whoever does has lost the thread
 SHORTEST = 2.0  # seconds that any sentence may last
@@ -84,6 +85,8 @@ class Declared:
         return Speaker(LlamaRuntime(Weights(folder), entries, device), vocabulary)
 
 
-def load_declared(name: str, device: torch.device) -> Declared:
+def load_declared(name: str, device: torch.device) -> Voice:
     """The voice that a file in assets/voices declares."""
-    return Declared(name, read_declaration(name), device, Hub())
+    declaration = read_declaration(name)
+    build = BarkVoice if isinstance(declaration, BarkDeclaration) else Declared
+    return build(name, declaration, device, Hub())

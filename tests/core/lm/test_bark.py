@@ -12,6 +12,7 @@ from torch import nn
 from core.adaptive import Fixed, Within
 from core.decode import autoregressive, speculative
 from core.drafters import DraftModel
+from core.errors import ForespeakError
 from core.lm.bark import Bark, BarkFine, BarkRules, Speaker, load_speaker
 from core.lm.gpt import FineRuntime
 from core.lm.weights import Weights, read_config
@@ -49,7 +50,7 @@ TEXT = [3, 7, 1, 0, 9]
 
 def sizes(inputs: int, outputs: int, **more: object) -> dict:
     return {
-        "block_size": 128,
+        "block_size": 1024,
         "input_vocab_size": inputs,
         "output_vocab_size": outputs,
         "num_layers": 2,
@@ -60,9 +61,10 @@ def sizes(inputs: int, outputs: int, **more: object) -> dict:
     }
 
 
-def tiny_bark(seed: int = 0, **more: object) -> nn.Module:
+def tiny_bark(seed: int = 0, text: int = 40, **more: object) -> nn.Module:
+    """text: ids that texts may have."""
     config = transformers.BarkConfig(
-        semantic_config=sizes(100, 52, **more),
+        semantic_config=sizes(max(100, 60 + text), 52, **more),
         # No outputs behind the second codebook: transformers, unlike Bark's makers, allows them.
         coarse_acoustics_config=sizes(122, 50 + 2 * V, **more),
         fine_acoustics_config=sizes(V + 1, V + 1, n_codes_total=8, n_codes_given=1, **more),
@@ -242,17 +244,19 @@ def test_fine_codes_are_those_of_generate(
 
 
 def test_a_speaker_preset_is_three_arrays(tmp_path: Path) -> None:
-    path = tmp_path / "v2_en_speaker_6.npz"
-    arrays = {
-        "semantic_prompt": np.arange(5),
-        "coarse_prompt": np.zeros((2, 7), dtype=int),
-        "fine_prompt": np.ones((8, 7), dtype=int),
-    }
-    np.savez(path, **arrays)
-    speaker = load_speaker(path)
+    shapes = {"semantic": (5,), "coarse": (2, 7), "fine": (8, 7)}
+    save_speaker(tmp_path, "v2/en_speaker_6", {part: np.ones(shapes[part]) for part in shapes})
+    speaker = load_speaker(tmp_path, "v2/en_speaker_6")
     assert [tuple(part.shape) for part in (speaker.semantic, speaker.coarse, speaker.fine)] == [
-        (5,), (2, 7), (8, 7)
-    ]  # fmt: skip
-    np.savez(path, **{**arrays, "fine_prompt": np.array([{}], dtype=object)})
-    with pytest.raises(ValueError, match="pickle"):
-        load_speaker(path)
+        *shapes.values()
+    ]
+    save_speaker(tmp_path, "v2/en_speaker_6", {"fine": np.array([{}], dtype=object)})
+    with pytest.raises(ForespeakError, match="damaged"):
+        load_speaker(tmp_path, "v2/en_speaker_6")
+
+
+def save_speaker(folder: Path, name: str, arrays: dict[str, np.ndarray]) -> None:
+    for part, array in arrays.items():
+        path = folder / f"speaker_embeddings/{name}_{part}_prompt.npy"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(path, array)

@@ -1,0 +1,123 @@
+"""Bark: semantic tokens, then two interleaved EnCodec codebooks, then the rest and the sound."""
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from core.codec.encodec import EnCodec
+from core.codec.whole import WholeStream
+from core.errors import ForespeakError
+from core.hub import Hub
+from core.lm.bark import Bark, BarkFine, Speaker, load_speaker
+from core.lm.vocabulary import Vocabulary
+from core.lm.weights import Weights, read_config
+from core.lm.windowed import WindowedState
+from core.text.sentences import split_sentences
+from core.trace import Sentence
+from core.voices.base import Plan, Stage
+from core.voices.declaration import BarkDeclaration
+
+
+class BarkCodec:
+    """Implements `Codec` for the coarse codebooks: the fine stage sees all frames at once, so sound
+    comes a sentence at a time."""
+
+    def __init__(self, fine: BarkFine, codec: EnCodec, history: Tensor):
+        """history: the speaker's codes [8, past]."""
+        self.num_codebooks = fine.rules.n_coarse_codebooks
+        self.codebook_size = fine.rules.codebook_size
+        self.sample_rate = codec.sample_rate
+        self.frame_rate = codec.frame_rate
+        self.groups = codec.groups
+        self._fine, self._codec, self._history = fine, codec, history
+
+    def decode(self, codes: Tensor) -> Tensor:
+        if not codes.numel():
+            return torch.empty(0)
+        return self._codec.decode(self._fine(codes, self._history))
+
+    def stream(self) -> WholeStream:
+        return WholeStream(self)
+
+
+class BarkVoice:
+    """Implements `Voice`."""
+
+    drafts = ("model", "ngram")
+
+    def __init__(self, name: str, declaration: BarkDeclaration, device: torch.device, hub: Hub):
+        remedy = f"launch.py fetch {name} downloads it"
+        folders = {
+            part: hub.require(repository, remedy)
+            for part, repository in declaration.repositories.items()
+        }
+        self.name = name
+        self._longest = declaration.longest_s
+        self._vocabulary = Vocabulary(folders["target"], declaration.target.repository)
+        self._target, self._draft = (Bark(folders[part], device) for part in ("target", "draft"))
+        self._speaker = Speaker.nobody(self._target.rules)
+        if declaration.speaker:
+            self._speaker = load_speaker(folders["target"], declaration.speaker)
+        fine = BarkFine(folders["target"], device)
+        codec = load_codec(folders["target"], device, fine.rules.n_fine_codebooks)
+        self.codec = BarkCodec(fine, codec, self._speaker.fine)
+
+    def sentences(self, text: str) -> Iterable[str]:
+        for line in text.splitlines():
+            yield from split_sentences(line)
+
+    def plan(self, sentence: str, rate: float) -> Plan:
+        """Its length is known once the semantic tokens are."""
+        if rate != 1:
+            raise ForespeakError(f"{self.name} chooses its own pace: leave the rate at 1.")
+        text = self._vocabulary.prompt("{text}", sentence)
+        rules = self._target.rules
+        length = int(self._longest * rules.semantic_rate_hz)
+        target, draft = (
+            bark.semantic(text, self._speaker, length) for bark in (self._target, self._draft)
+        )
+        then = partial(self._spoken, sentence)
+        before = Stage(target, draft, length, rules.semantic_vocab_size, then)
+        return Plan(Sentence(sentence, (), (), (), (), 0), None, before=before)
+
+    def target(self, plan: Plan) -> WindowedState:
+        return self._target.coarse(plan.conditioning, self._speaker)
+
+    def draft(self, plan: Plan) -> WindowedState:
+        return self._draft.coarse(plan.conditioning, self._speaker)
+
+    def _spoken(self, sentence: str, semantic: list[int]) -> Plan:
+        rules = self._target.rules
+        words = tuple(sentence.split())
+        shown = Sentence(sentence, words, (), (), (), rules.frames(len(semantic)))
+        return Plan(shown, semantic, span=rules.sliding_window_len)
+
+
+def load_codec(folder: Path, device: torch.device, num_codebooks: int) -> EnCodec:
+    """The EnCodec that a Bark checkpoint contains."""
+    try:
+        from transformers import EncodecConfig, EncodecModel
+    except ImportError as error:
+        raise ForespeakError(
+            "The package transformers is missing: pip install -r requirements-hub.txt"
+        ) from error
+    model = EncodecModel(EncodecConfig(**read_config(folder)["codec_config"]))
+    weights, prefix = Weights(folder), "codec_model."
+    # What newer versions of torch call original0 and original1, older ones called g and v.
+    tensors = {
+        name.removeprefix(prefix)
+        .replace(".weight_g", ".parametrizations.weight.original0")
+        .replace(".weight_v", ".parametrizations.weight.original1"): weights[name].float()
+        for name in weights.names()
+        if name.startswith(prefix)
+    }
+    try:
+        model.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise ForespeakError(
+            f"{folder} holds no EnCodec that fits: fetch the voice again."
+        ) from error
+    return EnCodec(model.eval().to(device), num_codebooks)
