@@ -143,6 +143,8 @@ class Noise:
             # The last two words of the counter are the address; generating moves only the first.
             bits = np.random.Philox(key=self._key, counter=(0, 0, lane, block))
             numbers = np.random.Generator(bits).random((self.BLOCK, width))
+            # A run only goes forward, and a block of a large codebook's noise is megabytes.
+            self._blocks.pop((lane, block - 2, width), None)
             self._blocks[lane, block, width] = numbers
         return self._blocks[lane, block, width][row]
 

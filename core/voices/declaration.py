@@ -63,13 +63,15 @@ class Codebook(Strict):
 class Declaration(Strict):
     """What makes a voice of two language models and a codec.
 
-    stop: the token that ends a sentence; without one, sentences last `longest_s`.
+    stop: the token that ends a sentence; without one, sentences last `longest_s`. smaller: a voice
+    that needs less memory.
     """
 
     title: str
     licence: str = Field(min_length=3)
     prompt: str
     stop: str | None = None
+    smaller: str | None = None
     longest_s: float = Field(gt=0, le=600)
     target: Source
     draft: Source | None = None

@@ -1,6 +1,6 @@
 """A voice of two causal language models that say the entries of a codec, and nothing else."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from core.lm.llama import LlamaRuntime
 from core.lm.prompted import PromptedState
 from core.lm.vocabulary import Vocabulary
 from core.lm.weights import Weights
+from core.memory import check_memory
 from core.text.sentences import split_sentences
 from core.trace import Sentence
 from core.voices.bark import BarkVoice
@@ -45,6 +46,7 @@ class Declared:
             part: hub.require(repository, remedy)
             for part, repository in declaration.repositories.items()
         }
+        check_memory(name, needed(folders), device, declaration.smaller)
         self.name = name
         self._declaration = declaration
         load, books = CODECS[declaration.codec.kind], len(declaration.codebooks)
@@ -83,6 +85,12 @@ class Declared:
         tokens = [book.tokens(self.codec.codebook_size) for book in self._declaration.codebooks]
         entries = vocabulary.entries(tokens, self._declaration.stop)
         return Speaker(LlamaRuntime(Weights(folder), entries, device), vocabulary)
+
+
+def needed(folders: Mapping[str, Path]) -> int:
+    """Bytes of memory that models and codec take: 16 bits a number, but 32 in the codec."""
+    parameters = {part: Weights(folder).parameters for part, folder in folders.items()}
+    return 2 * sum(parameters.values()) + 2 * parameters["codec"]
 
 
 def load_declared(name: str, device: torch.device) -> Voice:

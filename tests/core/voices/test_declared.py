@@ -169,3 +169,12 @@ def test_codebooks_that_the_codec_does_not_have(hub: Hub, tmp_path: Path) -> Non
     text = DECLARATION + '\n[[codebooks]]\ntoken = "<|t_{}|>"\n'
     with pytest.raises(ForespeakError, match="has one codebook, not 2"):
         Declared("tiny", declare(tmp_path, text), CPU, hub)
+
+
+def test_a_voice_that_does_not_fit_is_not_loaded(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.memory.free_memory", lambda _: 1000)
+    declaration = declare(tmp_path, 'smaller = "tinier"\n' + DECLARATION)
+    with pytest.raises(ForespeakError, match=r"tiny needs .* choose the voice tinier"):
+        Declared("tiny", declaration, CPU, hub)
