@@ -37,7 +37,7 @@ def test_any_steps_give_each_position_its_window_s_answer(seed: int) -> None:
         for n, row in enumerate(rows, start):
             first = n - n % SPAN
             said = tuple(verified[first:n])
-            assert torch.equal(row, open_window(verified[:first])._follow(said))
+            assert torch.equal(row, open_window(verified[:first]).follow(said))
 
 
 def test_it_refuses_what_makes_no_sense() -> None:
