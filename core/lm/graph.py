@@ -52,7 +52,7 @@ class StaticPass:
         device = self._start.device
         where = self._start + torch.arange(m, device=device)
         seen = self._start + torch.arange(1 - window, m, device=device)
-        bias = band(m, window + m - 1, window, device).masked_fill(seen < 0, -torch.inf)
+        bias = band(m, window, device).masked_fill(seen < 0, -torch.inf)
         seen = seen.clamp(min=0)
         x = self.base[where] + self.runtime.inputs.table[rows].sum(1)
         rope = self.rope[where]

@@ -7,6 +7,7 @@ whose length is all that a rollback changes.
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 import torch
 import torch.nn.functional as F
@@ -72,20 +73,24 @@ class Layers(nn.Module):
     def forward(
         self, x: Tensor, start: int, rope: Tensor, bias: Tensor, keys: Tensor, values: Tensor
     ) -> list[Tensor]:
-        """What each layer makes of the positions from `start`, [m, width] each.
+        """What each layer makes of the m positions from `start`, [m, width] each.
 
-        They may attend to as many positions, themselves included, as bias [m, n] has columns.
-        keys and values: `DecoderRuntime.buffers`.
+        They may attend to n positions, themselves included: bias [m, n] is -inf where a row must
+        not look. keys and values: `DecoderRuntime.buffers`.
         """
-        stop = start + len(x)
-        first = stop - bias.shape[1]
+        m, n = bias.shape
+        first = start + m - n
         outputs: list[Tensor] = []
         for layer, block in enumerate(self.blocks):
             query, key, value = block.ask(x, rope)
-            keys[layer, :, :, start:stop] = key
-            values[layer, :, start:stop] = value
-            seen = keys[layer, :, :, first:stop], values[layer, :, first:stop]
-            x = block.answer(x, query, seen[0], seen[1], bias)
+            layer_keys, layer_values = keys[layer], values[layer]
+            layer_keys.narrow(2, start, m).copy_(key)
+            layer_values.narrow(1, start, m).copy_(value)
+            seen_keys, seen_values = (
+                layer_keys.narrow(2, first, n),
+                layer_values.narrow(1, first, n),
+            )
+            x = block.answer(x, query, seen_keys, seen_values, bias)
             outputs.append(x)
         return outputs
 
@@ -132,6 +137,8 @@ class DecoderRuntime:
         """Rows [m, width] of positions from `start`, each through its own codebook's head."""
         x = unit(x)
         Q = self.config.num_codebooks
+        if len(x) == 1:
+            return self.heads[start % Q](x)
         logits = torch.empty(len(x), self.config.codebook_size, device=x.device)
         for row in range(min(Q, len(x))):
             logits[row::Q] = self.heads[(start + row) % Q](x[row::Q])
@@ -199,12 +206,13 @@ class ViewPass:
         self._runtime = runtime
         self._base = base
         self._rope, self._keys, self._values = runtime.buffers(len(base))
+        self._band = lru_cache(partial(band, window=runtime.config.window, device=runtime.device))
 
     def __call__(self, start: int, table_rows: list[list[int]]) -> Result:
         run, m = self._runtime, len(table_rows)
-        stop, window = start + m, run.config.window
+        stop = start + m
         x = self._base[start:stop] + run.inputs.table[torch.tensor(table_rows)].sum(1)
-        bias = band(m, min(stop, window + m - 1), window, run.device)
+        bias = self._band(m)[:, -stop:]  # at the beginning there is less to look at
         outputs = run.layers(x, start, self._rope[start:stop], bias, self._keys, self._values)
         return on_cpu((run.logits(outputs[-1], start), run.tapped(outputs)))
 
@@ -215,12 +223,13 @@ def on_cpu(result: Result) -> Result:
     return logits.cpu(), None if features is None else features.cpu()
 
 
-def band(m: int, width: int, window: int, device: torch.device) -> Tensor:
-    """0 where the last m of `width` positions may attend to, -inf elsewhere; [m, width]."""
-    places = torch.arange(width, device=device)
-    distance = places[width - m :, None] - places
+def band(m: int, window: int, device: torch.device) -> Tensor:
+    """0 where m positions may attend to, -inf elsewhere, of all that any of them sees; [m, n]."""
+    n = window + m - 1
+    places = torch.arange(n, device=device)
+    distance = places[n - m :, None] - places
     hidden = (distance < 0) | (distance >= window)
-    return torch.zeros(m, width, device=device).masked_fill_(hidden, -torch.inf)
+    return torch.zeros(m, n, device=device).masked_fill_(hidden, -torch.inf)
 
 
 def unit(x: Tensor) -> Tensor:
