@@ -82,7 +82,7 @@ def _guessing(voice: str) -> list[gr.components.Component]:
         gr.Textbox(  # a number field cannot be empty
             "",
             label="Tolerance",
-            info="How far a rule goes that is not lossless.",
+            info="How far to go beyond lossless.",
             placeholder="the rule's own",
             min_width=WIDTH,
         ),

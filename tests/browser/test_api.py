@@ -78,6 +78,7 @@ class TestSpeak:
         assert set(endpoints) == {"/speak"}
         names = [p["parameter_name"] for p in endpoints["/speak"]["parameters"]]
         order = ["text", "voice", "draft", "rule", "gamma", "temperature", "top_p", "seed", "rate"]
+        order.append("tolerance")
         assert names == order
         assert all(p["parameter_has_default"] for p in endpoints["/speak"]["parameters"])
 
