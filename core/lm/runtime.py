@@ -83,13 +83,10 @@ class Layers(nn.Module):
         outputs: list[Tensor] = []
         for layer, block in enumerate(self.blocks):
             query, key, value = block.ask(x, rope)
-            layer_keys, layer_values = keys[layer], values[layer]
-            layer_keys.narrow(2, start, m).copy_(key)
-            layer_values.narrow(1, start, m).copy_(value)
-            seen_keys, seen_values = (
-                layer_keys.narrow(2, first, n),
-                layer_values.narrow(1, first, n),
-            )
+            all_keys, all_values = keys[layer], values[layer]
+            all_keys.narrow(2, start, m).copy_(key)
+            all_values.narrow(1, start, m).copy_(value)
+            seen_keys, seen_values = all_keys.narrow(2, first, n), all_values.narrow(1, first, n)
             x = block.answer(x, query, seen_keys, seen_values, bias)
             outputs.append(x)
         return outputs
@@ -138,7 +135,7 @@ class DecoderRuntime:
         x = unit(x)
         Q = self.config.num_codebooks
         if len(x) == 1:
-            return self.heads[start % Q](x)
+            return self.heads[start % Q](x).float()
         logits = torch.empty(len(x), self.config.codebook_size, device=x.device)
         for row in range(min(Q, len(x))):
             logits[row::Q] = self.heads[(start + row) % Q](x[row::Q])
