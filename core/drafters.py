@@ -1,8 +1,9 @@
 """Who proposes the next tokens: one protocol, one class per way of drafting."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -126,27 +127,6 @@ class ChainModel(Protocol):
         """The next state, and logits [V] of the token that follows `tokens`."""
 
 
-class ChainDraft:
-    """Feature-fed: starts from the target's hidden state, reads each guess before the next."""
-
-    def __init__(self, target: FeatureModel, model: ChainModel, sampling: Sampling):
-        self._target = target
-        self._model = model
-        self._sampling = sampling
-
-    def propose(self, tokens: Sequence[int], count: int, draw: Draw) -> Draft:
-        if count == 0:
-            return NOTHING
-        state = self._model.begin(last_feature(self._target, tokens))
-        known = list(tokens)
-        rows: list[Tensor] = []
-        for row in range(count):
-            state, logits = self._model.step(state, known)
-            rows.append(probs(logits, self._sampling))
-            known.append(draw(row, rows[-1]))
-        return Draft(known[len(tokens) :], torch.stack(rows))
-
-
 class HeadsModel(Protocol):
     """One sentence of heads that each guess one token ahead."""
 
@@ -155,10 +135,13 @@ class HeadsModel(Protocol):
         that gave the last of them, None before the first."""
 
 
-class HeadsDraft:
-    """All guesses at once: none knows the others."""
+FedModel = TypeVar("FedModel", ChainModel, HeadsModel)
 
-    def __init__(self, target: FeatureModel, model: HeadsModel, sampling: Sampling):
+
+class FedDraft(ABC, Generic[FedModel]):
+    """A draft that reads the target's hidden state of the last verified position."""
+
+    def __init__(self, target: FeatureModel, model: FedModel, sampling: Sampling):
         self._target = target
         self._model = model
         self._sampling = sampling
@@ -166,14 +149,39 @@ class HeadsDraft:
     def propose(self, tokens: Sequence[int], count: int, draw: Draw) -> Draft:
         if count == 0:
             return NOTHING
-        logits = self._model.guess(last_feature(self._target, tokens), tokens, count)
-        rows = probs(logits, self._sampling)
+        feature = self._target.feature(len(tokens) - 1) if tokens else None
+        return self._guess(feature, tokens, count, draw)
+
+    @abstractmethod
+    def _guess(
+        self, feature: Tensor | None, tokens: Sequence[int], count: int, draw: Draw
+    ) -> Draft:
+        """`propose`; feature: of the position that gave the last of `tokens`, None before one."""
+
+
+class ChainDraft(FedDraft[ChainModel]):
+    """Reads each guess before it makes the next."""
+
+    def _guess(
+        self, feature: Tensor | None, tokens: Sequence[int], count: int, draw: Draw
+    ) -> Draft:
+        state, known = self._model.begin(feature), list(tokens)
+        rows: list[Tensor] = []
+        for row in range(count):
+            state, logits = self._model.step(state, known)
+            rows.append(probs(logits, self._sampling))
+            known.append(draw(row, rows[-1]))
+        return Draft(known[len(tokens) :], torch.stack(rows))
+
+
+class HeadsDraft(FedDraft[HeadsModel]):
+    """All guesses at once: none knows the others."""
+
+    def _guess(
+        self, feature: Tensor | None, tokens: Sequence[int], count: int, draw: Draw
+    ) -> Draft:
+        rows = probs(self._model.guess(feature, tokens, count), self._sampling)
         return Draft([draw(row, q) for row, q in enumerate(rows)], rows)
-
-
-def last_feature(target: FeatureModel, tokens: Sequence[int]) -> Tensor | None:
-    """Of the position that gave the last verified token: no later one has been verified."""
-    return target.feature(len(tokens) - 1) if tokens else None
 
 
 class NGramDraft:

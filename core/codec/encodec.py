@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from core.codec.base import check_codes
 from core.codec.groups import AcousticGroups
+from core.codec.published import load_published
 from core.errors import ForespeakError
 
-INSTALL = "pip install -r requirements-hub.txt"
 PAST = 3  # frames that samples hear of, through the layers behind the LSTM: 1.3, rounded up
 
 
@@ -36,18 +36,9 @@ class EnCodec:
     @classmethod
     def load(cls, folder: Path, device: torch.device, num_codebooks: int) -> "EnCodec":
         """Of a published checkpoint; what only the encoder needs is not kept."""
-        try:
-            from transformers import EncodecModel
-        except ImportError as error:
-            raise ForespeakError(f"The package transformers is missing: {INSTALL}") from error
-        try:
-            model = EncodecModel.from_pretrained(
-                folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
-            )
-        except (OSError, ValueError, RuntimeError) as error:
-            raise ForespeakError(f"{folder} is damaged: fetch the voice again.") from error
+        model = load_published("EncodecModel", folder)
         del model.encoder
-        return cls(model.eval().to(device), num_codebooks)
+        return cls(model.to(device), num_codebooks)
 
     @cached_property
     def groups(self) -> AcousticGroups:

@@ -6,10 +6,9 @@ import torch
 from torch import Tensor, nn
 
 from core.codec.base import check_codes
+from core.codec.published import load_published
 from core.codec.whole import WholeStream
 from core.errors import ForespeakError
-
-INSTALL = "pip install -r requirements-hub.txt"
 
 
 class XCodec2:
@@ -30,19 +29,10 @@ class XCodec2:
         """Of a published checkpoint; what only the encoder needs is not kept."""
         if num_codebooks != cls.num_codebooks:
             raise ForespeakError(f"X-Codec 2 has one codebook, not {num_codebooks}.")
-        try:
-            from transformers import Xcodec2Model
-        except ImportError as error:
-            raise ForespeakError(f"The package transformers is missing: {INSTALL}") from error
-        try:
-            model = Xcodec2Model.from_pretrained(
-                folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
-            )
-        except (OSError, ValueError, RuntimeError) as error:
-            raise ForespeakError(f"{folder} is damaged: fetch the voice again.") from error
+        model = load_published("Xcodec2Model", folder)
         for part in ("semantic_encoder", "semantic_adapter", "acoustic_encoder", "fc_encoder"):
             delattr(model, part)
-        return cls(model.eval().to(device))
+        return cls(model.to(device))
 
     @torch.inference_mode()
     def decode(self, codes: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from core.lm.linear import Linear, prepare_linear
+from core.lm.state import BoundedState
 
 
 class Cache:
@@ -110,36 +111,20 @@ class PromptedModel(Protocol):
         """Of tokens number `first` on, from outputs, [m, entries]."""
 
 
-class PromptedState:
-    """Implements `LanguageModel`: one sentence behind its prompt.
-
-    Position 0 takes in the whole prompt, position n token n - 1. Rolling back only lowers
-    `length`: stale entries of the cache are overwritten before anything can attend to them.
-    """
+class PromptedState(BoundedState):
+    """Implements `LanguageModel`: one sentence behind its prompt, which position 0 takes in."""
 
     def __init__(self, model: PromptedModel, prompt: Tensor, capacity: int):
         """prompt: [P, width]; capacity: positions, at most."""
-        self.length = 0
-        self.capacity = capacity
-        self.tokens: list[int] = []
+        super().__init__(capacity)
         self._model = model
         self._prompt = prompt
         self._cache = model.cache(len(prompt) + capacity - 1)
 
-    def rollback(self, length: int) -> None:
-        """Forget everything from position `length` on."""
-        if not 0 <= length <= self.length:
-            raise ValueError(f"cannot roll back from {self.length} to {length}")
-        self.length = length
-        del self.tokens[max(0, length - 1) :]
-
     @torch.inference_mode()
     def forward(self, tokens: Sequence[int]) -> Tensor:
         """Take in the next positions; logits [m, entries] of what follows each, on the CPU."""
-        start = self.length
-        stop = start + len(tokens) + (start == 0)
-        if not start < stop <= self.capacity:
-            raise ValueError(f"positions {start} to {stop} do not fit a cache of {self.capacity}")
+        start, stop = self.length, self.stop(tokens)
         ids = self._model.entries.spell(tokens, len(self.tokens))
         self.tokens.extend(tokens)
         self.length = stop

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from core.lm.decoder import Block, Decoder, rope_table
 from core.lm.inputs import Inputs
 from core.lm.linear import prepare_linear, scripted
+from core.lm.state import BoundedState
 
 Result = tuple[Tensor, Tensor | None]
 """Logits [m, V] and features [m, F] of a pass, on the CPU. Features are the rows behind those
@@ -146,28 +147,14 @@ class DecoderRuntime:
         return torch.cat([outputs[layer] for layer in self.taps], 1) if self.taps else None
 
 
-class DecoderState:
-    """One sentence being decoded: the tokens taken in so far and their keys and values.
-
-    `length` counts positions taken in; position n takes in token n - 1 (position 0 the
-    beginning) and answers with the logits of token n. Rolling back only lowers `length`:
-    stale entries are overwritten before anything can attend to them.
-    """
+class DecoderState(BoundedState):
+    """One sentence being decoded, through passes over its keys and values."""
 
     def __init__(self, runtime: DecoderRuntime, capacity: int, run_pass: Pass):
-        self.length = 0
-        self.capacity = capacity
-        self.tokens: list[int] = []
+        super().__init__(capacity)
         self._inputs = runtime.inputs
         self._run_pass = run_pass
         self._features = torch.empty(capacity, runtime.features)
-
-    def rollback(self, length: int) -> None:
-        """Forget everything from position `length` on."""
-        if not 0 <= length <= self.length:
-            raise ValueError(f"cannot roll back from {self.length} to {length}")
-        self.length = length
-        del self.tokens[max(0, length - 1) :]
 
     @torch.inference_mode()
     def forward(self, tokens: Sequence[int]) -> Tensor:
@@ -176,10 +163,7 @@ class DecoderState:
         tokens [m] are codebook entries 0..V-1; at position 0, `tokens` leaves the beginning
         out: its m - 1 tokens make m positions.
         """
-        start = self.length
-        stop = start + len(tokens) + (start == 0)
-        if not start < stop <= self.capacity:
-            raise ValueError(f"positions {start} to {stop} do not fit a cache of {self.capacity}")
+        start, stop = self.length, self.stop(tokens)
         self.tokens.extend(tokens)
         self.length = stop
         rows = self._inputs.rows(self.tokens, start, stop)

@@ -10,12 +10,13 @@ import torch
 from torch import Tensor
 
 from core.lm.prompted import PromptedState
+from core.lm.state import SentenceState
 
 Open = Callable[[Sequence[int]], PromptedState]
 """All tokens so far -> the state of the window that begins behind them."""
 
 
-class WindowedState:
+class WindowedState(SentenceState):
     """Implements `LanguageModel`.
 
     Token n belongs to window n // span, and is said by that window's state. A draft must not
@@ -23,8 +24,7 @@ class WindowedState:
     """
 
     def __init__(self, span: int, open_window: Open):
-        self.length = 0
-        self.tokens: list[int] = []
+        super().__init__()
         self._span = span
         self._open = open_window
         self._window: PromptedState | None = None
@@ -32,9 +32,8 @@ class WindowedState:
 
     def forward(self, tokens: Sequence[int]) -> Tensor:
         """Take in the next positions; logits [m, V] of the tokens that follow each."""
-        start = self.length
-        stop = start + len(tokens) + (start == 0)
-        if stop <= start:
+        stop = self.stop(tokens)
+        if stop <= self.length:
             raise ValueError("no position to take in")
         self.tokens.extend(tokens)
         rows = []
@@ -45,11 +44,7 @@ class WindowedState:
         return torch.cat(rows)
 
     def rollback(self, length: int) -> None:
-        """Forget everything from position `length` on."""
-        if not 0 <= length <= self.length:
-            raise ValueError(f"cannot roll back from {self.length} to {length}")
-        self.length = length
-        del self.tokens[max(0, length - 1) :]
+        super().rollback(length)
         if self._window is None or length <= self._first:
             self._window = None
         else:

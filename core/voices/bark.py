@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from core.codec.encodec import EnCodec
+from core.codec.published import find_class
 from core.codec.whole import WholeStream
 from core.errors import ForespeakError
 from core.hub import Hub
@@ -98,13 +99,8 @@ class BarkVoice:
 
 def load_codec(folder: Path, device: torch.device, num_codebooks: int) -> EnCodec:
     """The EnCodec that a Bark checkpoint contains."""
-    try:
-        from transformers import EncodecConfig, EncodecModel
-    except ImportError as error:
-        raise ForespeakError(
-            "The package transformers is missing: pip install -r requirements-hub.txt"
-        ) from error
-    model = EncodecModel(EncodecConfig(**read_config(folder)["codec_config"]))
+    config = find_class("EncodecConfig")(**read_config(folder)["codec_config"])
+    model = find_class("EncodecModel")(config)
     weights, prefix = Weights(folder), "codec_model."
     # What newer versions of torch call original0 and original1, older ones called g and v.
     tensors = {
