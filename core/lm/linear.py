@@ -57,7 +57,8 @@ def scripted(module: Module) -> Module:
     out, though, and it wants source code to be there: without it, the module is only slower.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
+        # Its farewell, which is another kind of warning in every version of torch.
+        warnings.simplefilter("ignore")
         try:
             return torch.jit.script(module)
         except Exception:  # what it raises where it cannot is not told

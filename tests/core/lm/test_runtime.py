@@ -296,6 +296,23 @@ def test_prepared_linear_multiplies(rows: int, biased: bool) -> None:
     assert_close(prepared(x), wanted, 2e-3)
 
 
+@pytest.mark.parametrize("kind", [DeprecationWarning, FutureWarning, UserWarning])
+def test_the_farewell_of_torchscript_does_not_fill_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Warning]
+) -> None:
+    """torch 2.13 says goodbye by a DeprecationWarning, which is hidden; 2.14 by a FutureWarning."""
+    script = torch.jit.script
+
+    def deprecated(module: nn.Module) -> nn.Module:
+        warnings.warn("it is deprecated", kind, stacklevel=2)
+        return script(module)
+
+    monkeypatch.setattr(torch.jit, "script", deprecated)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert isinstance(make_case(0).runtime.layers, torch.jit.ScriptModule)
+
+
 def test_without_torchscript_a_pass_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """A torch that has dropped it, or a program packed without its source, would not start."""
     with warnings.catch_warnings():
