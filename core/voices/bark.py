@@ -1,6 +1,5 @@
 """Bark: semantic tokens, then two interleaved EnCodec codebooks, then the rest and the sound."""
 
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -16,10 +15,10 @@ from core.lm.bark import Bark, BarkFine, Speaker, load_speaker
 from core.lm.vocabulary import Vocabulary
 from core.lm.weights import Weights, read_config
 from core.lm.windowed import WindowedState
-from core.text.sentences import split_sentences
 from core.trace import Sentence
 from core.voices.base import Plan, Stage
 from core.voices.declaration import BarkDeclaration
+from core.voices.published import PublishedVoice
 
 
 class BarkCodec:
@@ -44,18 +43,14 @@ class BarkCodec:
         return WholeStream(self)
 
 
-class BarkVoice:
+class BarkVoice(PublishedVoice):
     """Implements `Voice`."""
 
     drafts = ("model", "ngram")
 
     def __init__(self, name: str, declaration: BarkDeclaration, device: torch.device, hub: Hub):
-        remedy = f"launch.py fetch {name} downloads it"
-        folders = {
-            part: hub.require(repository, remedy)
-            for part, repository in declaration.repositories.items()
-        }
-        self.name = name
+        super().__init__(name, declaration, hub)
+        folders = self.folders
         self._longest = declaration.longest_s
         self._vocabulary = Vocabulary(folders["target"], declaration.target.repository)
         self._target, self._draft = (Bark(folders[part], device) for part in ("target", "draft"))
@@ -66,14 +61,9 @@ class BarkVoice:
         codec = load_codec(folders["target"], device, fine.rules.n_fine_codebooks)
         self.codec = BarkCodec(fine, codec, self._speaker.fine)
 
-    def sentences(self, text: str) -> Iterable[str]:
-        for line in text.splitlines():
-            yield from split_sentences(line)
-
     def plan(self, sentence: str, rate: float) -> Plan:
         """Its length is known once the semantic tokens are."""
-        if rate != 1:
-            raise ForespeakError(f"{self.name} chooses its own pace: leave the rate at 1.")
+        self.check_pace(rate)
         text = self._vocabulary.prompt("{text}", sentence)
         rules = self._target.rules
         length = int(self._longest * rules.semantic_rate_hz)

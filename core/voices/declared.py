@@ -1,24 +1,23 @@
 """A voice of two causal language models that say the entries of a codec, and nothing else."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
 from core.codec.base import Codec
-from core.errors import ForespeakError
 from core.hub import Hub
 from core.lm.llama import LlamaRuntime
 from core.lm.prompted import PromptedState
 from core.lm.vocabulary import Vocabulary
 from core.lm.weights import Weights
 from core.memory import check_memory
-from core.text.sentences import split_sentences
 from core.trace import Sentence
 from core.voices.bark import BarkVoice
 from core.voices.base import Plan, Voice
 from core.voices.declaration import CODECS, BarkDeclaration, Declaration, read_declaration
+from core.voices.published import PublishedVoice
 
 SLOWEST = 0.3  # seconds a character: nobody speaks so slowly, so whoever does has lost the thread
 SHORTEST = 2.0  # seconds that any sentence may last
@@ -36,18 +35,14 @@ class Speaker:
         return self.runtime.start(prompt, length)
 
 
-class Declared:
+class Declared(PublishedVoice):
     """Implements `Voice`. Target and draft meet in the codec's entries, so that nothing else of
     their vocabularies need agree."""
 
     def __init__(self, name: str, declaration: Declaration, device: torch.device, hub: Hub):
-        remedy = f"launch.py fetch {name} downloads it"
-        folders = {
-            part: hub.require(repository, remedy)
-            for part, repository in declaration.repositories.items()
-        }
+        super().__init__(name, declaration, hub)
+        folders = self.folders
         check_memory(name, needed(folders), device, declaration.smaller)
-        self.name = name
         self._declaration = declaration
         load, books = CODECS[declaration.codec.kind], len(declaration.codebooks)
         self.codec: Codec = load(folders["codec"], device, books)
@@ -57,13 +52,8 @@ class Declared:
             self._draft = self._speaker(folders["draft"], declaration.draft.repository, device)
         self.drafts = ("model", "ngram") if self._draft else ("ngram",)
 
-    def sentences(self, text: str) -> Iterable[str]:
-        for line in text.splitlines():
-            yield from split_sentences(line)
-
     def plan(self, sentence: str, rate: float) -> Plan:
-        if rate != 1:
-            raise ForespeakError(f"{self.name} chooses its own pace: leave the rate at 1.")
+        self.check_pace(rate)
         seconds = min(self._declaration.longest_s, max(SHORTEST, SLOWEST * len(sentence)))
         frames = int(seconds * self.codec.frame_rate)
         shown = Sentence(sentence, tuple(sentence.split()), (), (), (), frames)
