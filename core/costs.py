@@ -24,6 +24,7 @@ from core.verify import Rule, find_rule
 LONGEST = 8  # the greatest γ that is considered
 PLACES = 6  # positions of a sentence at which its passes are timed
 TIMES = 3  # that each of them is timed
+SETTLING = 5  # before that: whatever ran last has left its own data in the caches
 TRIAL = "A small model guesses ahead."
 
 
@@ -104,7 +105,7 @@ def sample_costs(
         draw = partial(rule.draw, noise.at(place))
 
         def step(drafter: Drafter, place: int = place, draw: Draw = draw) -> float:
-            draft = partial(_time_draft, drafter, tokens, place, gamma, draw)
+            draft = partial(_time_draft, target, drafter, tokens, place, gamma, draw)
             return (full * draft(pending=2) + (1 - full) * draft(pending=1)) / gamma
 
         yield tuple(Costs(step(drafter) / passes[0], v) for drafter in drafters)
@@ -128,12 +129,23 @@ def _time_passes(
 
 
 def _time_draft(
-    drafter: Drafter, tokens: Sequence[int], place: int, gamma: int, draw: Draw, pending: int
+    target: LanguageModel,
+    drafter: Drafter,
+    tokens: Sequence[int],
+    place: int,
+    gamma: int,
+    draw: Draw,
+    pending: int,
 ) -> float:
-    """Seconds of a proposal after `place` tokens, of which the draft has yet to see `pending`."""
+    """Seconds of a proposal after `place` tokens, of which the draft has yet to see `pending`.
+
+    As in use, the target's pass before it has taken the caches.
+    """
 
     def timed() -> float:
         drafter.propose(tokens[: place - pending], 1, draw)  # takes in these, and no more
+        target.forward(tokens[place - 1 : place + gamma])
+        target.rollback(place)
         begun = perf_counter()
         drafter.propose(tokens[:place], gamma, draw)
         return perf_counter() - begun
@@ -144,5 +156,6 @@ def _time_draft(
 def _typical_time(timed: Callable[[], float]) -> float:
     """The first time of any shape of pass pays for memory, kernels or a graph's capture; and any
     may meet whatever else the computer does."""
-    timed()
+    for _ in range(SETTLING):
+        timed()
     return median(timed() for _ in range(TIMES))

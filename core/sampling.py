@@ -15,8 +15,8 @@ from torch import Tensor
 
 from core.errors import ForespeakError
 
-TINY = 1e-30
-"""Stands in for temperatures and top-p below it, which float32 might round to zero."""
+TINY = 1e-20
+"""Stands in for temperatures and top-p below it, at which float32 might overflow or vanish."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,7 @@ def probs(logits: Tensor, sampling: Sampling) -> Tensor:
         logits = logits.float()
     if sampling.temperature == 0:
         return torch.zeros_like(logits).scatter_(-1, logits.argmax(-1, keepdim=True), 1)
-    # The maximum goes first: a tiny temperature must not overflow.
-    logits = (logits - logits.amax(-1, keepdim=True)) / max(sampling.temperature, TINY)
+    logits = logits / max(sampling.temperature, TINY)
     if 0 < sampling.top_k < logits.shape[-1]:
         kept = logits.topk(sampling.top_k, -1)
         logits = torch.full_like(logits, -torch.inf).scatter_(-1, kept.indices, kept.values)
@@ -66,8 +65,8 @@ def probs(logits: Tensor, sampling: Sampling) -> Tensor:
 
 def inverse_cdf(probabilities: Tensor, u: float) -> int:
     """The token at quantile u of [V]; never one of probability zero."""
-    cdf = probabilities.cumsum(-1)
-    token = int(torch.searchsorted(cdf, u * cdf[-1], right=True))
+    cdf = probabilities.numpy().cumsum(dtype=np.float64)
+    token = int(cdf.searchsorted(u * cdf[-1], side="right"))
     if token == len(cdf):  # u * total rounded up to the total
         token = int(probabilities.nonzero()[-1])
     return token

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from core.lm.decoder import Decoder, DecoderConfig
+from core.lm.kernels import Weight
 from core.sampling import Lane
 
 Result = TypeVar("Result")
@@ -254,6 +255,11 @@ class ToyHeads:
 
     def guess(self, feature: Tensor | None, tokens: Sequence[int], count: int) -> Tensor:  # noqa: ARG002
         return torch.stack([self.follow((*tokens, *[0] * j)) for j in range(min(count, 3))])
+
+
+def exact_weight(weight: Tensor) -> Weight:
+    """In the place of `core.lm.kernels.packed`: nothing is rounded."""
+    return Weight(weight.detach().float().contiguous().numpy(), np.ones(len(weight), np.float32))
 
 
 def tiny_decoder(seed: int, layers: int = 2, window: int = 8) -> Decoder:

@@ -6,15 +6,15 @@ is two small products, and there is no cache to keep or to roll back.
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.lm.decoder import Decoder
-from core.lm.fed import CPU, Fed, FedConfig, FedHead
+from core.lm.fed import Fed, FedConfig
 from core.lm.inputs import Inputs
-from core.lm.linear import prepare_linear
-from core.lm.runtime import unit
+from core.lm.kernels import chain_begin, chain_step, packed, prepare_heads
 
 
 class Chain(Fed):
@@ -62,16 +62,14 @@ class ChainRuntime:
         """inputs: of the target, on the CPU."""
         width, features = len(chain.begin), chain.feature.in_features
         self.inputs = inputs
-        self.begin = chain.begin[None]
-        scale = chain.feature_norm.weight * features**0.5
-        self.feature = prepare_linear(chain.feature.weight * scale, CPU)
-        scale = chain.state_norm.weight * width**0.5
-        self.state = prepare_linear(chain.state.weight * scale, CPU)
-        self.down = prepare_linear(chain.down.weight, CPU)
-        self.head = FedHead(chain)
+        self.begin = chain.begin.detach()
+        self.feature = packed(chain.feature.weight * (chain.feature_norm.weight * features**0.5))
+        self.state = packed(chain.state.weight * (chain.state_norm.weight * width**0.5))
+        self.down = packed(chain.down.weight)
+        self.heads = prepare_heads(chain.head, chain.norm.weight, chain.head_bias)
         # What a token's rows do to the gates is known beforehand: a product less in each step.
         self.input = chain.input.weight.T
-        self.table = (inputs.table @ self.input).half()
+        self.table = packed(inputs.table @ self.input)
 
     @torch.inference_mode()
     def start(self, cond: Tensor, hint: Tensor) -> "ChainState":
@@ -82,23 +80,22 @@ class ChainRuntime:
 class ChainState:
     """Implements `ChainModel`."""
 
-    def __init__(self, runtime: ChainRuntime, known: Tensor):
-        """known: what each position's input does to the gates before any token, [S, 2 mlp]."""
+    def __init__(self, runtime: ChainRuntime, base: Tensor):
+        """base: what each position's input does to the gates before any token, [S, 2 mlp]."""
         self._runtime = runtime
-        self._known = known
+        self._base = base.numpy()
 
-    @torch.inference_mode()
     def begin(self, feature: Tensor | None) -> Tensor:
+        run = self._runtime
         if feature is None:
-            return self._runtime.begin
-        last = feature[None, -self._runtime.begin.shape[1] :]
-        return last + self._runtime.feature(unit(feature[None]))
+            return run.begin
+        return torch.from_numpy(chain_begin(run.feature, feature.numpy(), len(run.begin)))
 
-    @torch.inference_mode()
     def step(self, state: Tensor, tokens: Sequence[int]) -> tuple[Tensor, Tensor]:
         run, n = self._runtime, len(tokens)
         (rows,) = run.inputs.rows(tokens, n, n + 1)
-        heard = self._known[n] + run.table[torch.tensor(rows)].sum(0, dtype=torch.float32)
-        gate, up = (run.state(unit(state)) + heard).chunk(2, -1)
-        state = state + run.down(F.silu(gate) * up)
-        return state, run.head(unit(state), n)[0]
+        head = run.heads[n % len(run.heads)]
+        step = chain_step(
+            run.state, run.down, head, state.numpy(), self._base[n], run.table, np.array(rows)
+        )
+        return torch.from_numpy(step[0]), torch.from_numpy(step[1])

@@ -10,15 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.checkpoint import load_checkpoint
 from core.lm.decoder import Decoder
-from core.lm.linear import prepare_linear
-
-CPU = torch.device("cpu")  # where these drafts decode: so small a model is quickest there
 
 
 @dataclass(frozen=True)
@@ -63,23 +59,3 @@ def load_fed(build: Callable[[FedConfig, Decoder], FedT], path: Path, target: De
         return build(FedConfig(**values | {"taps": tuple(values["taps"])}), target)
 
     return load_checkpoint(path, of_header)
-
-
-class FedHead:
-    """The same logits as decoding wants them: a few rows, for consecutive tokens.
-
-    Normalisation weights are folded in.
-    """
-
-    def __init__(self, draft: Fed):
-        weights = draft.head * (draft.norm.weight * len(draft.norm.weight) ** 0.5)
-        self._codebooks = [
-            prepare_linear(weight, CPU, bias)
-            for weight, bias in zip(weights, draft.head_bias, strict=True)
-        ]
-
-    def __call__(self, states: Tensor, position: int) -> Tensor:
-        """Rows of length 1 [m, width] to logits [m, V] of tokens from `position` on."""
-        Q = len(self._codebooks)
-        rows = [self._codebooks[(position + i) % Q](x) for i, x in enumerate(states.split(1))]
-        return rows[0] if len(rows) == 1 else torch.cat(rows)

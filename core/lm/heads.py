@@ -7,15 +7,15 @@ token that was just emitted, which the target's state does not know yet.
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.lm.decoder import Decoder
-from core.lm.fed import CPU, Fed, FedConfig, FedHead
+from core.lm.fed import Fed, FedConfig
 from core.lm.inputs import Inputs
-from core.lm.linear import prepare_linear
-from core.lm.runtime import unit
+from core.lm.kernels import heads_step, packed, prepare_heads
 
 
 class Heads(Fed):
@@ -58,40 +58,46 @@ class HeadsRuntime:
     def __init__(self, heads: Heads, inputs: Inputs):
         """inputs: of the target, on the CPU."""
         self.inputs = inputs
-        self.head = FedHead(heads)
-        self.begin = heads.begin[None]
-        # [steps, width, gates] one below the other: all heads read the same state in one product.
+        self.begin = heads.begin.detach()
         scale = heads.state_norm.weight * len(heads.begin) ** 0.5
-        self.state = prepare_linear((heads.state.mT * scale).flatten(0, 1), CPU)
-        self.known = prepare_linear(heads.known.weight, CPU)
-        self.ahead = heads.ahead.weight.T
-        self.down = heads.down
+        self.states = tuple(packed(weight.T * scale) for weight in heads.state)
+        self.downs = tuple(packed(weight.T) for weight in heads.down)
+        self.heads = tuple(prepare_heads(heads.head, heads.norm.weight, heads.head_bias))
+        # What a token's rows do to the gates is known beforehand: a product less in each round.
+        self.known, self.ahead = heads.known.weight.T, heads.ahead.weight.T
+        self.table = packed(inputs.table @ self.known)
 
     @torch.inference_mode()
     def start(self, cond: Tensor, hint: Tensor) -> "HeadsState":
         """A sentence of T frames: cond [T, cond_width], hint [T, code_dim]."""
         base = self.inputs.of_frames(cond, hint)
-        return HeadsState(self, base, base @ self.ahead)
+        return HeadsState(self, base @ self.known, base @ self.ahead)
 
 
 class HeadsState:
     """Implements `HeadsModel`."""
 
     def __init__(self, runtime: HeadsRuntime, base: Tensor, ahead: Tensor):
-        """base: what each position's input holds before any token is known, [S, width]; ahead:
-        what the heads make of it, [S, gates]."""
+        """What the gates make of each position's input before any token is known, [S, gates]:
+        base, at the position itself; ahead, at those before it."""
         self._runtime = runtime
-        self._base = base
-        self._ahead = ahead
+        self._base = base.numpy()
+        self._ahead = ahead.numpy()
 
-    @torch.inference_mode()
     def guess(self, feature: Tensor | None, tokens: Sequence[int], count: int) -> Tensor:
         run, n = self._runtime, len(tokens)
-        count = min(count, len(run.down))
-        state = run.begin if feature is None else feature[None, -self._base.shape[1] :]
-        rows = torch.tensor(run.inputs.rows(tokens, n, n + 1))
-        known = run.known(self._base[n] + run.inputs.table[rows].sum(1))
-        own = run.state(unit(state)).view(len(run.down), -1)[:count]
-        gate, up = (own + known + self._ahead[n : n + count]).chunk(2, -1)
-        guesses = state + torch.bmm((F.silu(gate) * up)[:, None], run.down[:count])[:, 0]
-        return run.head(unit(guesses), n)
+        state = run.begin if feature is None else feature[-len(run.begin) :]
+        (rows,) = run.inputs.rows(tokens, n, n + 1)
+        logits = heads_step(
+            run.states,
+            run.downs,
+            run.heads,
+            state.numpy(),
+            self._base[n],
+            self._ahead,
+            run.table,
+            np.array(rows),
+            n,
+            min(count, len(run.downs)),
+        )
+        return torch.from_numpy(logits)

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 from torch import Tensor
 
 from core.sampling import Draws
 
 Verdict = tuple[int, int]
 """(n_accepted, next_token): the corrected token after a rejection, the bonus token after none."""
+Row = Tensor | np.ndarray
+"""A distribution [V]. Of numpy's, small operations are quicker."""
 
 
 def accept_probability(target_prob: float, draft_prob: float) -> float:
@@ -59,12 +62,13 @@ def verify_ratio(
 
     draft_tokens [G], draft_probs [G, V], target_probs [G + 1, V].
     """
+    ps, qs = target_probs.numpy(), draft_probs.numpy()
     return verify_in_turn(
         draft_tokens,
         draft_probs,
         target_probs,
         rng,
-        lambda _row, token, p, q: accept_probability(float(p[token]), float(q[token])),
+        lambda row, token, _p, _q: accept_probability(ps.item(row, token), qs.item(row, token)),
         lambda _row, _token, p, q: residual(p, q),
     )
 
@@ -78,11 +82,11 @@ def verify_block(
     token whose own ratio is bad is carried by good ones behind it.
     """
     drafted = len(draft_tokens)
+    ps, qs = target_probs.numpy(), draft_probs.numpy()
     accepted, share, accepted_share = 0, 1.0, 1.0
     for row, token in enumerate(draft_tokens):
-        p, q = float(target_probs[row, token]), float(draft_probs[row, token])
-        share = accept_probability(share * p, q)
-        following = (target_probs[row + 1], draft_probs[row + 1]) if row + 1 < drafted else None
+        share = accept_probability(share * ps.item(row, token), qs.item(row, token))
+        following = (ps[row + 1], qs[row + 1]) if row + 1 < drafted else None
         if rng.accept(row, block_probability(share, following)):
             accepted, accepted_share = row + 1, share
     if accepted == drafted:
@@ -91,7 +95,7 @@ def verify_block(
     return accepted, rng.resample(accepted, left)
 
 
-def block_probability(share: float, following: tuple[Tensor, Tensor] | None) -> float:
+def block_probability(share: float, following: tuple[Row, Row] | None) -> float:
     """The chance of passing for a block of tokens (h of arXiv 2403.10444).
 
     share: min(share before p/q, 1) after the block's last token; following: p and q [V] of the
@@ -100,7 +104,7 @@ def block_probability(share: float, following: tuple[Tensor, Tensor] | None) -> 
     if following is None or share == 1:
         return share
     p, q = following
-    left = float((share * p - q).clamp(min=0).sum())
+    left = float((share * p - q).clip(0).sum())
     return left / (left + 1 - share)
 
 

@@ -24,6 +24,7 @@ from core.codec.latent import LatentCodec
 from core.costs import LONGEST, sample_costs
 from core.decode import autoregressive
 from core.drafters import DraftModel
+from core.lm.compiled import CompiledDecoder
 from core.lm.conditioner import Alignment, Conditioner, load_conditioner
 from core.lm.decoder import Decoder, load_decoder
 from core.lm.graph import GraphRuntime
@@ -205,7 +206,7 @@ def weigh(
 ) -> tuple[list[Trade], tuple[float, ...]]:
     """Each draft's trade, and v: on a CPU, where the voice is meant to speak."""
     sampling, rule, noise = Sampling(TEMPERATURE), RULES["lossless"], Noise(0)
-    runtimes = [DecoderRuntime(draft, CPU) for draft in drafts.values()]
+    runtimes = [CompiledDecoder(draft) for draft in drafts.values()]
     samples: list[tuple[Costs, ...]] = []
     for u in utterances:
         heard = condition(conditioner, u)

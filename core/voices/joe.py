@@ -11,6 +11,7 @@ from torch import Tensor
 from core.codec.latent import LatentCodec
 from core.drafters import ChainDraft, Drafter, HeadsDraft
 from core.lm.chain import Chain, ChainRuntime
+from core.lm.compiled import CompiledDecoder, CompiledState
 from core.lm.conditioner import Alignment, load_conditioner, whole_frames, with_blanks
 from core.lm.decoder import load_decoder
 from core.lm.durations import load_durations
@@ -52,7 +53,7 @@ class Joe:
         heads = load_fed(Heads, folder / "heads.safetensors", target)
         # Heads read the last of the layers that the chain reads.
         self._target = runtime(target, device, taps=chain.config.taps)
-        self._draft = runtime(load_decoder(folder / "draft.safetensors", codebooks), device)
+        self._draft = CompiledDecoder(load_decoder(folder / "draft.safetensors", codebooks))
         inputs = Inputs(target, torch.device("cpu"))
         self._chain, self._heads = ChainRuntime(chain, inputs), HeadsRuntime(heads, inputs)
 
@@ -80,7 +81,7 @@ class Joe:
     def target(self, plan: Plan) -> DecoderState:
         return self._target.start(plan.conditioning.cond, plan.conditioning.hint)
 
-    def draft(self, plan: Plan) -> DecoderState:
+    def draft(self, plan: Plan) -> CompiledState:
         return self._draft.start(plan.conditioning.cond, plan.conditioning.hint)
 
     def fed_draft(self, name: str, plan: Plan, target: DecoderState, sampling: Sampling) -> Drafter:

@@ -1,7 +1,7 @@
 """The runtime against the training model: same logits, whatever the passes and rollbacks."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +15,14 @@ from torch import Tensor, nn
 from core.adaptive import Fixed
 from core.decode import autoregressive, speculative
 from core.drafters import DraftModel
+from core.lm.compiled import CompiledDecoder, CompiledState
 from core.lm.decoder import Decoder
+from core.lm.kernels import packed
 from core.lm.linear import PlainLinear, prepare_linear
 from core.lm.runtime import DecoderRuntime, DecoderState
 from core.sampling import Noise, Sampling
 from core.verify import RULES
-from tests.fakes import tiny_decoder
+from tests.fakes import exact_weight, tiny_decoder
 
 CPU = torch.device("cpu")
 FRAMES = 9
@@ -37,35 +39,41 @@ class Case:
     """A decoder with random weights, its runtime, and one sentence with its right logits."""
 
     decoder: Decoder
-    runtime: DecoderRuntime
+    runtime: DecoderRuntime | CompiledDecoder
     cond: Tensor
     guess: Tensor
     tokens: list[int]
     logits: Tensor
     tolerance: float
 
-    def start(self) -> DecoderState:
+    def start(self) -> DecoderState | CompiledState:
         return self.runtime.start(self.cond, self.guess)
 
 
 @torch.no_grad()
-def make_case(tolerance: float, layers: int = 2, seed: int = 0) -> Case:
-    decoder = tiny_decoder(seed, layers, WINDOW)
-    rng = torch.Generator().manual_seed(seed + 1)
+def make_case(tolerance: float, layers: int = 2, compiled: bool = False) -> Case:
+    decoder = tiny_decoder(0, layers, WINDOW)
+    rng = torch.Generator().manual_seed(1)
     cond = torch.randn(FRAMES, decoder.config.cond_width, generator=rng)
     guess = torch.randn(FRAMES, decoder.config.code_dim, generator=rng)
     codes = torch.randint(V, (1, Q, FRAMES), generator=rng)
     logits = decoder(codes, cond[None], guess[None])[0].flatten(0, 1)
     tokens = codes[0].T.flatten().tolist()
-    return Case(decoder, DecoderRuntime(decoder, CPU), cond, guess, tokens, logits, tolerance)
+    runtime = CompiledDecoder(decoder) if compiled else DecoderRuntime(decoder, CPU)
+    return Case(decoder, runtime, cond, guess, tokens, logits, tolerance)
 
 
-@pytest.fixture(params=["plain", "packed"])
-def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Case]:
-    """Plain float32 layers show the arithmetic exactly; packed ones are what a CPU runs."""
+@pytest.fixture(params=["plain", "packed", "compiled"])
+def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Case:
+    """What runs a target: plain float32 layers show its arithmetic exactly, packed ones are what
+    a CPU runs. And what runs a draft, its weights unrounded."""
     if request.param == "plain":
         monkeypatch.setattr("core.lm.runtime.prepare_linear", plain_linear)
-    return make_case({"plain": 1e-5, "packed": 5e-3}[request.param])
+    elif request.param == "compiled":
+        monkeypatch.setattr("core.lm.kernels.packed", exact_weight)
+        monkeypatch.setattr("core.lm.compiled.packed", exact_weight)
+    tolerance = 5e-3 if request.param == "packed" else 1e-5
+    return make_case(tolerance, compiled=request.param == "compiled")
 
 
 def assert_close(logits: Tensor, wanted: Tensor, tolerance: float) -> None:
@@ -132,16 +140,21 @@ def test_rollback_is_a_fresh_prefill(case: Case) -> None:
     assert_close(feed(state, case.tokens, [4, 23]), case.logits, case.tolerance)
 
 
-def poison(state: DecoderState, value: float) -> None:
-    """Overwrite all keys and values that the next position must not see."""
+def slots(state: DecoderState | CompiledState) -> tuple[Tensor, Tensor]:
+    """Views of its keys and values, positions first."""
+    if isinstance(state, CompiledState):
+        keys, values = torch.from_numpy(state._keys), torch.from_numpy(state._values)
+        return keys.transpose(0, 1), values.transpose(0, 1)
     memory = state._run_pass
+    return memory._keys.movedim(-1, 0), memory._values.movedim(-2, 0)
+
+
+def poison(state: DecoderState | CompiledState, value: float) -> None:
+    """Overwrite all keys and values that the next position must not see."""
     with torch.inference_mode():
-        for stale in (
-            slice(state.length, None),
-            slice(0, max(0, state.length - WINDOW + 1)),
-        ):
-            memory._keys[..., stale] = value
-            memory._values[..., stale, :] = value
+        for cache in slots(state):
+            cache[state.length :] = value
+            cache[: max(0, state.length - WINDOW + 1)] = value
 
 
 @pytest.mark.parametrize("value", [1e4, -1e4])
@@ -163,9 +176,8 @@ def test_the_poison_is_felt_where_it_should_be(case: Case) -> None:
     """Teeth: the same poison one slot into the window changes the logits."""
     state = case.start()
     state.forward(case.tokens[:14])
-    memory = state._run_pass
     with torch.inference_mode():
-        memory._values[..., state.length - WINDOW + 1, :] = 1e4
+        slots(state)[1][state.length - WINDOW + 1] = 1e4
     logits = state.forward(case.tokens[14:15])
     assert float((logits - case.logits[15:16]).abs().max()) > 0.1
 
@@ -294,6 +306,18 @@ def test_prepared_linear_multiplies(rows: int, biased: bool) -> None:
     prepared = prepare_linear(weight, CPU, bias)
     weight.zero_()
     assert_close(prepared(x), wanted, 2e-3)
+
+
+def test_weights_of_a_draft_are_rounded_row_by_row() -> None:
+    """One scale for all rows, or of the columns; a row of zeros; a half lost at either end."""
+    weight = torch.randn(24, 16, generator=torch.Generator().manual_seed(0))
+    weight *= torch.logspace(-6, 3, 24)[:, None]
+    weight[5] = 0
+    weight[7, :2] = torch.tensor([5.0, -5.0])
+    rounded = packed(weight)
+    assert rounded.entries.dtype == np.int8
+    error = np.abs(rounded.entries * rounded.scale[:, None] - weight.numpy())
+    assert (error <= np.abs(weight.numpy()).max(1, keepdims=True) * 0.505 / 127).all()
 
 
 @pytest.mark.parametrize("kind", [DeprecationWarning, FutureWarning, UserWarning])

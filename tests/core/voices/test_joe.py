@@ -17,7 +17,9 @@ from core.costs import LONGEST, measure_outlook
 from core.decode import autoregressive, speculative
 from core.drafters import DraftModel, LanguageModel
 from core.engine import AudioReady, Engine, Finished, Settings
+from core.lm.compiled import CompiledState
 from core.lm.runtime import DecoderState
+from core.lm.state import SentenceState
 from core.rules.exact import Verdict, accept_probability
 from core.sampling import Draws, Noise, Sampling, probs
 from core.trace import Trace
@@ -243,10 +245,10 @@ def test_runs_under_way_at_once_do_not_disturb_each_other(engine: Engine):
 def test_cancelling_leaves_nothing_behind(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     """A run that is closed midway must give its caches back, and not change the next one."""
     expected, _ = speak(engine, "Short.", Settings())
-    states: list[weakref.ref[DecoderState]] = []
+    states: list[weakref.ref[SentenceState]] = []
 
-    def watched(start: Callable[[Plan], DecoderState]) -> Callable[[Plan], DecoderState]:
-        def watch(plan: Plan) -> DecoderState:
+    def watched(start: Callable[[Plan], SentenceState]) -> Callable[[Plan], SentenceState]:
+        def watch(plan: Plan) -> SentenceState:
             state = start(plan)
             states.append(weakref.ref(state))
             return state
@@ -258,7 +260,7 @@ def test_cancelling_leaves_nothing_behind(engine: Engine, monkeypatch: pytest.Mo
     run = engine.synthesize(SENTENCE, Settings())
     for _ in range(20):
         next(run)
-    assert [type(state()) for state in states] == [DecoderState, DecoderState]
+    assert [type(state()) for state in states] == [DecoderState, CompiledState]
     run.close()
     assert [state() for state in states] == [None, None]
     waveform, _ = speak(engine, "Short.", Settings())
