@@ -111,8 +111,11 @@ class Bark:
         ids += [r.text_pad_token] * (room - len(ids))
         history = speaker.semantic[-room:].tolist()
         history += [r.semantic_vocab_size] * (room - len(history))  # its end stands for nothing
-        embed = self._semantic.embed
-        prompt = torch.cat((embed(ids) + embed(history), embed([r.semantic_infer_token])))
+        said, heard, begin = (
+            self._semantic.embed(torch.tensor(part))
+            for part in (ids, history, [r.semantic_infer_token])
+        )
+        prompt = torch.cat((said + heard, begin))
         return PromptedState(self._semantic, prompt, length)
 
     def coarse(self, semantic: Sequence[int], speaker: Speaker) -> WindowedState:
@@ -129,7 +132,8 @@ class Bark:
             heard += [r.coarse_semantic_pad_token] * (r.max_coarse_input_length - len(heard))
             spoken = history + self._coarse.entries.spell(tokens, 0)
             ids = [*heard, r.coarse_infer_token, *spoken[-r.max_coarse_history :]]
-            return PromptedState(self._coarse, self._coarse.embed(ids), r.sliding_window_len)
+            prompt = self._coarse.embed(torch.tensor(ids))
+            return PromptedState(self._coarse, prompt, r.sliding_window_len)
 
         return WindowedState(r.sliding_window_len, open_window)
 

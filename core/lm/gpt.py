@@ -4,7 +4,6 @@ Three share one checkpoint: semantic and coarse acoustics go from token to token
 sees everything at once.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from core.lm.linear import Linear, prepare_linear
-from core.lm.prompted import Cache, Entries, Head
+from core.lm.prompted import Cache, Entries, Head, Sight, graph_pool
 from core.lm.weights import Weights
-
-Remember = Callable[[int, Tensor, Tensor], tuple[Tensor, Tensor]]
-"""(layer, keys, values [heads, m, head]) -> those that may be attended to."""
 
 
 @dataclass(frozen=True)
@@ -70,21 +66,21 @@ class GptStack:
         self._final = self._norm(f"{prefix}layernorm_final")
         self._positions = weights[f"{prefix}position_embeds_layer.weight"].to(device).float()
 
-    def __call__(self, x: Tensor, start: int, remember: Remember, mask: Tensor | None) -> Tensor:
-        """Rows [m, width] of positions from `start` on, each seeing what `mask` [m, n] lets it."""
-        x = x + self._positions[start : start + len(x)]
+    def __call__(self, x: Tensor, sight: Sight) -> Tensor:
+        """Outputs [m, width] of rows x [m, width]."""
+        x = x + self._positions[sight.places]
         for number, layer in enumerate(self._layers):
-            x = x + self._attend(number, layer, x, remember, mask)
+            x = x + self._attend(number, layer, x, sight)
             x = x + layer.down(F.gelu(layer.up(layer.norm_mlp(x)).float()))
         return self._final(x)
 
-    def _attend(
-        self, number: int, layer: Layer, x: Tensor, remember: Remember, mask: Tensor | None
-    ) -> Tensor:
+    def _attend(self, number: int, layer: Layer, x: Tensor, sight: Sight) -> Tensor:
         qkv = layer.qkv(layer.norm_attention(x)).float().view(len(x), 3, self.config.heads, -1)
         query, key, value = qkv.permute(1, 2, 0, 3)
-        keys, values = remember(number, key, value)
-        heard = F.scaled_dot_product_attention(query[None], keys[None], values[None], mask)
+        keys, values = sight.remember(number, key, value)
+        heard = F.scaled_dot_product_attention(
+            query.to(keys.dtype)[None], keys[None], values[None], sight.mask
+        )
         return layer.out(heard[0].transpose(0, 1).reshape(len(x), -1))
 
     def _layer(self, prefix: str) -> Layer:
@@ -124,26 +120,21 @@ class GptRuntime:
         self.device = device
         with torch.inference_mode():
             self._stack = GptStack(weights, prefix, GptConfig.from_json(config), device)
+            self.positions = self._stack.config.positions
+            self.pool = graph_pool(self)
             self._embedding = weights[f"{prefix}input_embeds_layer.weight"].to(device).float()
             self._head = Head(weights[f"{prefix}lm_head.weight"], entries, device)
 
     def cache(self, capacity: int) -> Cache:
         c = self._stack.config
-        if capacity > c.positions:
-            raise ValueError(f"{capacity} positions are more than the {c.positions} that it knows")
         return Cache(c.layers, c.heads, c.width // c.heads, capacity, self.device)
 
     @torch.inference_mode()
-    def embed(self, ids: Sequence[int]) -> Tensor:
-        return self._embedding[torch.tensor(ids, dtype=torch.long, device=self.device)]
+    def embed(self, ids: Tensor) -> Tensor:
+        return self._embedding[ids.to(self.device)]
 
-    def run(self, x: Tensor, start: int, cache: Cache) -> Tensor:
-        places = torch.arange(start + len(x), device=self.device)
-
-        def remember(layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-            return cache.put(layer, start, keys, values)
-
-        return self._stack(x, start, remember, places[start:, None] >= places)
+    def run(self, x: Tensor, sight: Sight) -> Tensor:
+        return self._stack(x, sight)
 
     def logits(self, x: Tensor, first: int) -> Tensor:
         return self._head(x, first)
@@ -171,7 +162,9 @@ class FineRuntime:
         """Of codebook q at every frame, [T, ids], from codes [Q, T] of the codebooks up to q: its
         own place holds what stands for an unknown code."""
         x = sum(self._embeddings[n][codes[n]] for n in range(q + 1))
-        return self._heads[q](self._stack(x, 0, lambda _, *seen: seen, None)).float()
+        places = torch.arange(len(x), device=self.device)
+        everything = Sight(places, None, lambda _, *seen: seen)
+        return self._heads[q](self._stack(x, everything)).float()
 
     def _head(self, weights: Weights, prefix: str, number: int) -> Tensor:
         """An output layer, which a checkpoint may leave out where it is an input layer, too."""

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from core.errors import ForespeakError
 from core.lm.linear import Linear, prepare_linear
-from core.lm.prompted import Cache, Entries, Head, PromptedState
+from core.lm.prompted import Cache, Entries, Head, PromptedState, Sight, graph_pool
 from core.lm.weights import Weights, read_config
 
 KINDS = ("llama", "qwen2")
@@ -99,7 +99,8 @@ class LlamaRuntime:
         self.entries = entries
         self.device = device
         self.config = LlamaConfig.from_json(read_config(weights.folder), weights.folder.name)
-        self._dtype = torch.float32 if device.type == "cpu" else torch.bfloat16
+        self.positions = self.config.positions
+        self.pool = graph_pool(self)
         with torch.inference_mode():
             self._layers = [
                 self._layer(weights, f"model.layers.{n}.") for n in range(self.config.layers)
@@ -113,52 +114,43 @@ class LlamaRuntime:
 
     def start(self, prompt: Sequence[int], length: int) -> PromptedState:
         """A sentence of up to `length` tokens behind a prompt of ids."""
-        if len(prompt) + length > self.config.positions:
+        if len(prompt) + length > self.positions:
             raise ForespeakError(
-                f"The sentence is too long: the model sees {self.config.positions} tokens. "
+                f"The sentence is too long: the model sees {self.positions} tokens. "
                 "Split it in two."
             )
-        return PromptedState(self, self.embed(prompt), length)
+        return PromptedState(self, self.embed(torch.tensor(prompt)), length)
 
     def cache(self, capacity: int) -> Cache:
         c = self.config
-        return Cache(c.layers, c.kv_heads, c.head, capacity, self.device, self._dtype)
+        return Cache(c.layers, c.kv_heads, c.head, capacity, self.device)
 
     @torch.inference_mode()
-    def embed(self, ids: Sequence[int]) -> Tensor:
-        return self._embedding[torch.tensor(ids, dtype=torch.long, device=self.device)].float()
+    def embed(self, ids: Tensor) -> Tensor:
+        return self._embedding[ids.to(self.device)].float()
 
     def logits(self, x: Tensor, first: int) -> Tensor:
         return self._head(rms_norm(x, self._norm, self.config.eps), first)
 
-    def run(self, x: Tensor, start: int, cache: Cache) -> Tensor:
-        places = torch.arange(start, start + len(x), device=self.device)
-        angles = torch.outer(places, self._frequencies)
+    def run(self, x: Tensor, sight: Sight) -> Tensor:
+        angles = torch.outer(sight.places, self._frequencies)
         rope = angles.cos(), angles.sin()
-        mask = places[:, None] >= torch.arange(start + len(x), device=self.device)
         for number, layer in enumerate(self._layers):
-            x = x + self._attend(number, layer, x, rope, mask, start, cache)
+            x = x + self._attend(number, layer, x, rope, sight)
             gate, up = layer.gate_up(rms_norm(x, layer.norm_mlp, self.config.eps)).chunk(2, -1)
             x = x + layer.down(F.silu(gate) * up)
         return x
 
     def _attend(
-        self,
-        number: int,
-        layer: Layer,
-        x: Tensor,
-        rope: tuple[Tensor, Tensor],
-        mask: Tensor,
-        start: int,
-        cache: Cache,
+        self, number: int, layer: Layer, x: Tensor, rope: tuple[Tensor, Tensor], sight: Sight
     ) -> Tensor:
         c = self.config
         qkv = layer.qkv(rms_norm(x, layer.norm_attention, c.eps)).view(len(x), -1, c.head)
         query, key, value = qkv.transpose(0, 1).split((c.heads, c.kv_heads, c.kv_heads))
         query, key = rotate_halves(query, rope), rotate_halves(key, rope)
-        keys, values = cache.put(number, start, key, value)
+        keys, values = sight.remember(number, key, value)
         heard = F.scaled_dot_product_attention(
-            query.to(keys.dtype)[None], keys[None], values[None], mask, enable_gqa=True
+            query.to(keys.dtype)[None], keys[None], values[None], sight.mask, enable_gqa=True
         )
         return layer.out(heard[0].transpose(0, 1).reshape(len(x), -1))
 

@@ -57,7 +57,7 @@ class WindowedState(SentenceState):
     def _within(self, start: int, stop: int) -> Tensor:
         """Positions of one window; its first is the prompt, which holds all tokens before it."""
         if start % self._span == 0:
-            self._first = start
+            self._first, self._window = start, None  # what it has borrowed serves the next one
             self._window = self._open(self.tokens[:start])
             return self._window.forward(self.tokens[start : stop - 1])
         if self._window is None:  # rolled back to before it was opened

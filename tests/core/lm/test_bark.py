@@ -158,9 +158,9 @@ def test_logits_of_every_stage_are_those_of_transformers(bias: bool, tmp_path: P
         with torch.inference_mode():
             wanted = part(input_ids=torch.tensor([ids])).logits[0]
             cache = runtime.cache(20)
-            x = runtime.embed(ids)
+            x = runtime.embed(torch.tensor(ids))
             pieces = [(0, 9), (9, 10), (10, 20)]
-            rows = torch.cat([runtime.run(x[a:b], a, cache) for a, b in pieces])
+            rows = torch.cat([runtime.run(x[a:b], cache.up_to(a, b - a)) for a, b in pieces])
             got = runtime.logits(rows, 0)
         for n in range(20):
             book = runtime.entries.ids[n % len(runtime.entries.ids)]

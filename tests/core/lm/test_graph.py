@@ -2,6 +2,7 @@
 
 import gc
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 import torch
@@ -10,7 +11,8 @@ from torch import Tensor
 from core.adaptive import Fixed
 from core.decode import speculative
 from core.drafters import DraftModel
-from core.lm.graph import WIDEST, GraphRuntime, PassPool, StaticPass
+from core.lm.capture import WIDEST, Pool
+from core.lm.graph import GraphRuntime, StaticPass
 from core.lm.runtime import DecoderRuntime, ViewPass
 from core.sampling import Noise, Sampling
 from core.verify import RULES
@@ -71,7 +73,7 @@ def test_sentences_take_turns_with_a_pass():
 
 def test_borrowing_at_once_gives_everyone_their_own():
     """Two threads that both see the last idle pass."""
-    pool = PassPool(DecoderRuntime(tiny_decoder(0), CPU))
+    pool = Pool(partial(StaticPass, DecoderRuntime(tiny_decoder(0), CPU)))
     with ThreadPoolExecutor(8) as threads:
         for _ in range(20):
             lent = list(threads.map(pool.borrow, [SENTENCE] * 8))
