@@ -3,9 +3,9 @@
 import gradio as gr
 
 from app.handlers import DEFAULT_OUTPUT
-from app.orders import ADAPTIVE, AUTOMATIC, DRAFT, LONGEST_TEXT, NO_DRAFT
-from core.drafters import DRAFTS
-from core.engine import MAX_GAMMA, VOICES
+from app.orders import ADAPTIVE, AUTOMATIC, LONGEST_TEXT
+from app.voices import draft_choices, offer, voice_choices
+from core.engine import MAX_GAMMA
 from core.verify import RULES, Rule
 
 EXAMPLES = (
@@ -56,11 +56,19 @@ def settings_controls(voice: str) -> list[gr.components.Component]:
 
 def _guessing(voice: str) -> list[gr.components.Component]:
     """Voice, draft, rule, γ; and, where it is looked for, the tolerance."""
+    drafts = draft_choices(offer(voice))
     return [
-        gr.Dropdown(list(VOICES), value=voice, label="Voice", info="Who speaks.", min_width=WIDTH),
         gr.Dropdown(
-            [*((title, name) for name, title in DRAFTS.items()), ("None (baseline)", NO_DRAFT)],
-            value=DRAFT,
+            voice_choices(),
+            value=voice,
+            label="Voice",
+            info="Who speaks.",
+            min_width=WIDTH,
+            elem_id="voice",
+        ),
+        gr.Dropdown(
+            drafts,
+            value=drafts[0][1],
             label="Draft",
             info="Who guesses ahead; the baseline has nobody.",
             min_width=WIDTH,

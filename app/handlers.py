@@ -14,6 +14,7 @@ from app.runs import Run, Runs, Work
 from app.speakers import Speakers
 from app.speaking import live, race, render
 from app.studio import Studio
+from app.voices import draft_choices, offer, voice_choices, why_not
 from core.errors import ForespeakError
 
 StageValue = dict[str, Any]
@@ -65,6 +66,21 @@ class Handlers:
     def replay_file(self, request: gr.Request, path: str) -> tuple[StageValue, gr.Tabs]:
         """Open a trace that somebody uploaded."""
         return self._show(lambda run: replay(run, Path(path)), request)
+
+    def choose(self, name: str, current: str, draft: str) -> tuple[Any, str, Any]:
+        """A voice of the list; one that is not here leaves what was chosen before, and says how to
+        get it. current, and what comes back of it: the voice that is chosen."""
+        chosen = offer(name)
+        if not chosen.here:
+            gr.Warning(why_not(name), duration=None, title="This voice is not here")
+            return gr.update(value=current), current, gr.skip()
+        choices = draft_choices(chosen)
+        kept = draft if draft in dict(choices).values() else choices[0][1]
+        return gr.skip(), name, gr.update(choices=choices, value=kept)
+
+    def voices(self) -> Any:
+        """When the page opens: the voices that are here by now."""
+        return gr.update(choices=voice_choices())
 
     def outputs(self) -> tuple[Any, Any]:
         """When the page opens: the loudspeakers' switch and list, of what is there now."""

@@ -116,6 +116,8 @@ def _lay_out(
             with gr.Column(scale=2, min_width=150), _folded("Settings"):
                 order = [text, *settings_controls(voice)]
                 speakers = speaker_controls()
+                who, draft = order[1:3]
+                chosen = gr.State(voice)
             with gr.Column(scale=2, min_width=150), _folded("Examples"):
                 gr.Examples([[example] for example in EXAMPLES], text, label="Texts")
                 saved, open_saved, open_trace = _saved_runs(traces)
@@ -145,6 +147,8 @@ def _lay_out(
         open_saved.click(handlers.replay_saved, saved, [live, tabs], **QUIET)
         open_trace.upload(handlers.replay_file, open_trace, [live, tabs], **QUIET)
         text.submit(None, js=PRESS, **QUIET)
+        who.input(handlers.choose, [who, chosen, draft], [who, chosen, draft], **QUIET)
+        page.load(handlers.voices, None, who, **QUIET)
         page.load(handlers.outputs, None, speakers, **QUIET)
         page.load(None, None, tabs, js=TURN_TO_TEST, **QUIET)
         _api(handlers, order)

@@ -16,6 +16,8 @@ from app.wire import Lane, Line
 from core.engine import Settings
 from core.trace import first_difference
 
+SILENT = "Nothing was said: every sentence ended at once. Try another seed, or a longer text."
+
 
 def render(run: Run, studio: Studio, order: Order) -> str:
     """Speak once, for a program."""
@@ -27,18 +29,23 @@ def render(run: Run, studio: Studio, order: Order) -> str:
 
 def live(run: Run, studio: Studio, order: Order, speakers: Speakers | None = None) -> str:
     """Speak once; with speakers on this computer's, too. The model is free before they end."""
-    done = f"Done. {SPELLED_SHORT}" if spelled(order.text) else "Done."
     if speakers is None:
-        _speak_and_compare(run, studio, order)
-        return done
+        return done(order, _speak_and_compare(run, studio, order))
     with speakers:
         # A thread that ends when all is said: `Runs.start` tells why it must not wait for the ear.
         with ThreadPoolExecutor(1) as pool:
-            pool.submit(_speak_and_compare, run, studio, order, speakers).result()
+            lane = pool.submit(_speak_and_compare, run, studio, order, speakers).result()
         run.status("Playing on this computer's speakers…", "playing")
         while not speakers.wait(0.1):
             run.check()
-    return done
+    return done(order, lane)
+
+
+def done(order: Order, lane: Lane) -> str:
+    """The last line of a run, with what else there is to say."""
+    if lane.silent:
+        return f"Done. {SILENT}"
+    return f"Done. {SPELLED_SHORT}" if spelled(order.text) else "Done."
 
 
 def race(run: Run, studio: Studio, order: Order) -> str:
@@ -57,7 +64,7 @@ def race(run: Run, studio: Studio, order: Order) -> str:
 
 def _speak_and_compare(
     run: Run, studio: Studio, order: Order, speakers: Speakers | None = None
-) -> None:
+) -> Lane:
     """Speak, then time the baseline: what it was when the page started says little if this
     computer was busy then, or is now."""
     with studio.use(order.voice, run.status, run.check) as ready:
@@ -70,13 +77,14 @@ def _speak_and_compare(
         spoken = lane.metrics().tokens_per_s
         if not settings.gamma:
             studio.renew(order.voice, spoken)
-            return
+            return lane
         baseline = measure_baseline(ready.engine, order.baseline(), run.check)
         run.put(lane.compare(baseline))
         # A γ that changed on the way is no γ whose speed-up this could be.
         fixed = None if settings.adapts else Measured(settings.gamma, spoken / baseline)
         studio.renew(order.voice, baseline, fixed)
         studio.learn(order.voice, lane.trace())
+        return lane
 
 
 def speak(
@@ -95,13 +103,16 @@ def speak(
 
 
 def verdict(plain: Lane, fast: Lane) -> Line:
-    """The last line but one of a race: pairs are baseline, speculative."""
-    both = plain.metrics(), fast.metrics()
+    """The last line but one of a race: pairs are baseline, speculative; of a lane without sound,
+    times that count from or to it are null."""
+    lanes = plain, fast
+    both = [lane.metrics() for lane in lanes]
     return {
         "kind": "verdict",
         "speedup": both[1].tokens_per_s / both[0].tokens_per_s,
-        "ttfa_s": [metrics.ttfa_s for metrics in both],
-        "rtf": [metrics.rtf for metrics in both],
+        "silent": [lane.silent for lane in lanes],
+        "ttfa_s": [None if lane.silent else lane.metrics().ttfa_s for lane in lanes],
+        "rtf": [None if lane.silent else lane.metrics().rtf for lane in lanes],
         "wall_s": [metrics.wall_s for metrics in both],
         "identical": bool(np.array_equal(plain.pcm(), fast.pcm())),
         "first_difference": first_difference(plain.trace(), fast.trace()),

@@ -62,9 +62,9 @@ class Measured:
 class Ready:
     """A warm voice, and what was measured of it on this computer.
 
-    outlooks: of each draft that was measured, under the rule MEASURED has. measured: the latest
-    run that was compared; None if there was none yet. alphas: of drafts under other rules, as
-    their latest runs showed.
+    outlooks: of each draft that was measured, under the rule MEASURED has; the first is the one
+    that everything begins with. measured: the latest run that was compared; None if there was none
+    yet. alphas: of drafts under other rules, as their latest runs showed.
     """
 
     engine: Engine
@@ -76,7 +76,7 @@ class Ready:
     @property
     def outlook(self) -> Outlook:
         """Of the draft that everything begins with."""
-        return self.outlooks[MEASURED.draft]
+        return next(iter(self.outlooks.values()))
 
     @property
     def gamma(self) -> int:
@@ -188,10 +188,11 @@ class Studio:
             self._states[voice] = State("loading", LOADING)
             engine = self._load(voice)
             self._states[voice] = State("warming", WARMING)
-            warm_up(engine, Settings())
+            first = replace(MEASURED, draft=engine.voice.drafts[0])
+            warm_up(engine, first)
             plain = Settings(gamma=0)
             baseline = median(measure_baseline(engine, plain) for _ in range(TIMES_MEASURED))
-            return Ready(engine, baseline, {MEASURED.draft: measure_outlook(engine, MEASURED)})
+            return Ready(engine, baseline, {first.draft: measure_outlook(engine, first)})
         except Exception as error:
             self._states[voice] = State("failed", text := explain(error))
             raise ForespeakError(text) from error

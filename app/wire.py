@@ -41,9 +41,11 @@ class Lane:
         match event:
             case Started(trace=trace):
                 return self._start(trace)
-            case SentenceStarted(index=index, sentence=sentence):
+            case SentenceStarted(index=index, sentence=sentence, ends_itself=ends_itself):
                 self._sentences.append(sentence)
-                return self._line("sentence", index=index, **vars(sentence))
+                return self._line(
+                    "sentence", index=index, ends_itself=ends_itself, **vars(sentence)
+                )
             case RoundDone(round=round_):
                 self._rounds.append(round_)
                 self._meter.add_round(round_)
@@ -52,6 +54,7 @@ class Lane:
                 return self._sound(chunk, to_int16(samples))
             case Finished(trace=trace):
                 self._total_s = trace.total_s
+                self._sentences = list(trace.sentences)  # those that end themselves, as they ended
                 return self._line("finished", metrics=vars(self.metrics()))
 
     def compare(self, tokens_per_s: float) -> Line:
@@ -76,6 +79,11 @@ class Lane:
     def pcm(self) -> np.ndarray:
         """The sound so far, int16 [samples]."""
         return np.concatenate(self._pieces) if self._pieces else np.empty(0, np.int16)
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing can be heard so far."""
+        return not self._chunks
 
     def _start(self, trace: Trace) -> Line:
         self._header = trace

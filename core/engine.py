@@ -79,8 +79,11 @@ class Started:
 
 @dataclass(frozen=True)
 class SentenceStarted:
+    """ends_itself: `sentence.frames` is how long it may become; the round that ends it tells."""
+
     index: int
     sentence: Sentence
+    ends_itself: bool = False
 
 
 @dataclass(frozen=True)
@@ -229,7 +232,7 @@ class Engine:
         for index, text in enumerate(sentences):
             plan = self.plan(text, settings, index)
             plans.append(plan.sentence)
-            yield SentenceStarted(index, plan.sentence)
+            yield SentenceStarted(index, plan.sentence, plan.stop is not None)
             for event in self._speak(index, plan, settings, window, begun):
                 if isinstance(event, RoundDone):
                     if event.round.next_token == plan.stop:

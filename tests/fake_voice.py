@@ -10,7 +10,7 @@ from core.errors import ForespeakError
 from core.sound import to_int16
 from core.trace import Sentence
 from core.voices.base import Plan
-from tests.fakes import ToyModel, blend, language
+from tests.fakes import Language, ToyModel, blend, language
 
 SAMPLES_PER_FRAME = 1024
 
@@ -20,13 +20,24 @@ class ToneCodec:
 
     num_codebooks = 2
     codebook_size = 5
-    sample_rate = 22050
-    frame_rate = sample_rate / SAMPLES_PER_FRAME
-    groups = AcousticGroups(torch.arange(10.0).view(num_codebooks, codebook_size, 1))
+
+    def __init__(
+        self,
+        num_codebooks: int = num_codebooks,
+        sample_rate: int = 22050,
+        per_frame: int = SAMPLES_PER_FRAME,
+    ):
+        """per_frame: samples."""
+        self.num_codebooks = num_codebooks
+        self.sample_rate = sample_rate
+        self.frame_rate = sample_rate / per_frame
+        entries = torch.arange(1.0 * num_codebooks * self.codebook_size)
+        self.groups = AcousticGroups(entries.view(num_codebooks, self.codebook_size, 1))
+        self._per_frame = per_frame
 
     def decode(self, codes: Tensor) -> Tensor:
-        time = torch.arange(SAMPLES_PER_FRAME) / self.sample_rate
-        pitch, loudness = 220 * (1 + codes[0]), (1 + codes[1]) / (1 + self.codebook_size)
+        time = torch.arange(self._per_frame) / self.sample_rate
+        pitch, loudness = 220 * (1 + codes[0]), (1 + codes[-1]) / (1 + self.codebook_size)
         return (loudness[:, None] * torch.sin(2 * torch.pi * pitch[:, None] * time)).flatten()
 
     def stream(self) -> "ToneStream":
@@ -55,8 +66,8 @@ class FakeVoice:
     name = "fake"
     drafts = ("model", "ngram")
 
-    def __init__(self) -> None:
-        self.codec = ToneCodec()
+    def __init__(self, codec: ToneCodec | None = None) -> None:
+        self.codec = codec or ToneCodec()
         self.target_language = language(1, self.codec.codebook_size, self.codec.num_codebooks)
         self.draft_language = blend(self.target_language, 2)
 
@@ -79,9 +90,41 @@ class FakeVoice:
         return ToyModel(self.draft_language, plan.sentence.frames * self.codec.num_codebooks)
 
 
-def fake_engine() -> Engine:
-    """An engine that speaks with the fake voice."""
-    return Engine(FakeVoice(), torch.device("cpu"))
+class EndingVoice(FakeVoice):
+    """Ends its sentences itself, a frame a letter, and knows nothing of phonemes; it has nothing to
+    say to "nothing"."""
+
+    LONGEST = 400  # frames
+
+    def plan(self, sentence: str, rate: float) -> Plan:
+        words = tuple(sentence.split())
+        shown = Sentence(sentence, words, (), (), (), self.LONGEST)
+        letters = 0 if sentence == "nothing" else sum(map(str.isalnum, sentence))
+        return Plan(shown, letters, self.codec.codebook_size)
+
+    def target(self, plan: Plan) -> ToyModel:
+        return ToyModel(ending(self.target_language, plan.conditioning * self.codec.num_codebooks))
+
+    def draft(self, plan: Plan) -> ToyModel:
+        return ToyModel(ending(self.draft_language))
+
+
+def ending(language: Language, length: float = float("inf")) -> Language:
+    """The same with one entry more, which nothing but the end of `length` tokens is."""
+
+    def follow(prefix: tuple[int, ...]) -> Tensor:
+        logits = language(prefix)
+        never = torch.full_like(logits[:1], -torch.inf)
+        if len(prefix) < length:
+            return torch.cat((logits, never))
+        return torch.cat((never.expand_as(logits), torch.zeros_like(never)))
+
+    return follow
+
+
+def fake_engine(voice: FakeVoice | None = None) -> Engine:
+    """An engine that speaks with the fake voice, or another one."""
+    return Engine(voice or FakeVoice(), torch.device("cpu"))
 
 
 def engine_pcm(text: str, gamma: int = 4, **settings: object) -> np.ndarray:

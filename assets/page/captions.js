@@ -22,11 +22,10 @@ export class Captions {
    * @returns {{words: Span[], sounds: Span[]}} Spans whose text fits into them, or is "".
    */
   labels(context, sentence, frameWidth, font, small) {
-    const key = `${frameWidth} ${font}`;
+    const key = `${frameWidth} ${font} ${sentence.frames}`;
     const last = this.#chosen.get(sentence);
     if (last?.key === key) return last;
-    if (!this.#spans.has(sentence)) this.#spans.set(sentence, spans(sentence));
-    const { words, sounds } = this.#spans.get(sentence);
+    const { words, sounds } = this.#spansOf(sentence);
     const chosen = { key, words: [], sounds: [] };
     if (sentence.frames * frameWidth > TOO_SMALL) {
       context.font = font;
@@ -38,6 +37,17 @@ export class Captions {
     this.#chosen.set(sentence, chosen);
     return chosen;
   }
+
+  #spansOf(sentence) {
+    if (!sentence.phonemes.length) return unaligned(sentence);
+    if (!this.#spans.has(sentence)) this.#spans.set(sentence, spans(sentence));
+    return this.#spans.get(sentence);
+  }
+}
+
+/** Of a sentence of which nobody knows when which word is spoken: one label for all of it. */
+function unaligned({ text, frames }) {
+  return { words: [{ text, start: 0, end: frames, whole: true }], sounds: [] };
 }
 
 /** Words and phonemes of a sentence with the frames they take. */

@@ -27,7 +27,7 @@ export class Gestures {
     const { stage } = this;
     this.place = place;
     stage.highlight = place;
-    if (place) stage.inspect.show(stage.run, place.frame, place.q, x, y);
+    if (place) stage.inspect.show(stage.run, place.frame, place.q, x, y, place.end);
     else stage.inspect.hide();
     stage.invalidate();
   }
@@ -90,7 +90,7 @@ export class Gestures {
   // Enter reads the token under the playhead; up and down go through its codebooks.
   #key(event) {
     const { run, position } = this.stage;
-    if (event.target !== this.stage.board || !run.header) return;
+    if (event.target !== this.stage.board || !run.frames) return;
     const step = { Enter: 0, ArrowUp: -1, ArrowDown: 1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();

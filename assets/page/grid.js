@@ -2,12 +2,15 @@
 
 import { Captions } from "./captions.js";
 import { drawCells, inkOn, KINDS, REJECTED_SHARE } from "./colours.js";
-import { drawFrontier, drawPlayhead, drawWords, edge, outlineRound } from "./marks.js";
+import { drawEnds, drawFrontier, drawPlayhead, drawWords, edge, outlineRound } from "./marks.js";
 import { Surface } from "./surface.js";
 import { firstAfter } from "./view.js";
 
 const ROOM_FOR_NUMBERS = 3.3; // widths of a cell in heights of text
 const CODEBOOKS = 4; // rows to keep free before a run says how many it has
+const MOST_ROWS = 6; // of full height: more of them share the room that these take
+const LEAST_ROW = 8; // px
+const NEAR = 6; // px, at most, from which the end of a sentence can be pointed at
 const PIXELS_PER_FRAME = 1.5; // when frames are narrower, some stand for their neighbours
 
 export class Grid {
@@ -16,6 +19,7 @@ export class Grid {
   #boxes = Object.fromEntries(KINDS.map((kind) => [kind, []]));
   #numbers = []; // cells whose numbers are to be written, and where
   #layout = null;
+  #ends = []; // of the run at the last drawing
 
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
@@ -27,10 +31,12 @@ export class Grid {
     return this.#layout?.height ?? 0;
   }
 
-  /** The cell at a place of the canvas, in CSS px, or null. */
+  /** The cell at a place of the canvas, in CSS px, or the end of a sentence there; or null. */
   at(x, y) {
     const layout = this.#layout;
     if (!layout || x < layout.gutter || x >= layout.width) return null;
+    const end = y >= layout.sounds && y < layout.height ? this.#endAt(x) : null;
+    if (end) return { frame: end.frame, q: 0, end };
     const q = Math.floor((y - layout.top) / layout.row);
     let frame = Math.floor((x - layout.origin) / layout.frameWidth);
     if (x < edge(layout, frame)) frame -= 1; // edges are rounded to whole pixels
@@ -42,15 +48,16 @@ export class Grid {
    * @param {Run} run
    * @param {View} view
    * @param {number} playhead Seconds of sound heard.
-   * @param {?{frame: number, q: number}} highlight The cell whose round is to be outlined.
+   * @param {?{frame: number, q: number, end: ?End}} highlight The cell whose round is outlined.
    */
   draw(run, view, playhead, highlight) {
     const style = this.#surface.style();
     if (!style.width) return;
     view.gutter = style.gutter;
     const layout = (this.#layout = layOut(run, view, style));
+    this.#ends = run.ends;
     const context = this.#surface.clear(layout.height);
-    this.#drawGutter(context, style, layout);
+    this.#drawGutter(context, style, layout, run);
     if (!run.header) return;
     context.save();
     context.beginPath();
@@ -58,22 +65,33 @@ export class Grid {
     context.clip();
     this.#drawCaptions(context, style, layout, run, playhead);
     this.#drawCells(context, style, layout, run);
+    drawEnds(context, style, layout, run, highlight);
     if (highlight) outlineRound(context, style, layout, run, highlight);
     drawFrontier(context, style, layout, run, view.xAt(playhead));
     drawPlayhead(context, style, layout, view.xAt(playhead));
     context.restore();
   }
 
-  #drawGutter(context, { colours, font, narrow }, { gutter, top, row, Q, words, sounds, type }) {
+  #endAt(x) {
+    const { gutter, width, frameWidth } = this.#layout;
+    const near = Math.max(2, Math.min(NEAR, frameWidth / 2));
+    const off = ({ frame }) => Math.abs(Math.min(edge(this.#layout, frame), width - 1) - x);
+    const inSight = ({ frame }) => edge(this.#layout, frame) >= gutter;
+    return this.#ends.find((end) => inSight(end) && off(end) <= near) ?? null;
+  }
+
+  #drawGutter(context, { colours, font, narrow }, { gutter, top, row, Q, words, sounds, type }, run) {
     context.textBaseline = "middle";
     context.textAlign = "right";
     context.font = font;
     context.fillStyle = colours.muted;
     const right = gutter - type * 0.7;
     context.fillText(narrow ? "word" : "words", right, words + type * 0.75);
-    context.fillText(narrow ? "sound" : "phonemes", right, sounds + type * 0.7);
+    const aligned = !run.sentences.length || run.sentences.some(({ phonemes }) => phonemes?.length);
+    if (aligned) context.fillText(narrow ? "sound" : "phonemes", right, sounds + type * 0.7);
     context.fillStyle = colours.ink;
-    for (let q = 0; q < Q; q += 1) {
+    const every = Math.ceil((type * 0.9) / row); // rows that are lower than their names
+    for (let q = 0; q < Q; q += every) {
       context.fillText(narrow ? `${q}` : `codebook ${q}`, right, top + (q + 0.5) * row);
     }
   }
@@ -145,8 +163,9 @@ export class Grid {
 }
 
 /** Places in px: rows from top to bottom, and how frames map to columns. */
-function layOut(run, view, { width, type, row, gutter }) {
+function layOut(run, view, { width, type, row: full, gutter }) {
   const Q = run.Q || CODEBOOKS;
+  const row = Math.max(LEAST_ROW, Math.min(full, Math.round((MOST_ROWS * full) / Q)));
   const words = Math.round(type * 1.7);
   const sounds = words + Math.round(type * 1.8);
   const top = sounds + Math.round(type * 1.7);

@@ -28,9 +28,10 @@ export class Inspect {
    * @param {number} q Codebook.
    * @param {number} x Where it is pointed at, in px from the container's left edge.
    * @param {number} y The same from its top.
+   * @param {?End} end Of a sentence, in place of a cell.
    */
-  show(run, frame, q, x, y) {
-    const rows = describe(run, frame, q).map(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]);
+  show(run, frame, q, x, y, end = null) {
+    const rows = (end ? describeEnd(run, end) : describe(run, frame, q)).map(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]);
     this.element.replaceChildren(h("dl", {}, rows));
     this.element.hidden = false;
     this.#place(x, y);
@@ -61,7 +62,18 @@ export function describe(run, frame, q) {
   const cell = run.cell(frame, q);
   const rows = [["place", place], ...spokenAt(run, frame)];
   if (!cell) return [...rows, ["token", "pending: not decoded yet"]];
-  rows.push(["token", `${cell.token}, ${VERDICTS[cell.kind]}`]);
+  return [...rows, ["token", `${cell.token}, ${VERDICTS[cell.kind]}`], ...decided(run, cell)];
+}
+
+/** The same of the token that ended a sentence. */
+function describeEnd(run, end) {
+  const place = `end of a sentence, at frame ${end.frame} (${(end.frame * run.secondsPerFrame).toFixed(2)} s)`;
+  return [["place", place], ["token", `end, ${VERDICTS[end.kind]}`], ...decided(run, end)];
+}
+
+/** What a token was decided by, and its round. */
+function decided(run, cell) {
+  const rows = [];
   rows.push([cell.q == null ? "target" : "target, draft", probabilities(cell)]);
   if (cell.kind === "accepted") rows.push(["test", test(cell, "accepted", run.header)]);
   if (cell.rejected) {

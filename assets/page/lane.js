@@ -47,7 +47,7 @@ export class Lane {
       this.stage.follow({ playing: () => !run.finished, position: () => run.audioSeconds });
     }
     if (line.kind === "finished") this.wall = line.metrics.wall_s;
-    this.tokens = line.metrics?.tokens ?? run.frames * run.Q;
+    this.tokens = line.kind === "finished" ? line.metrics.tokens : run.open ? 0 : run.frames * run.Q;
     this.#show(line.metrics?.wall_s ?? line.at_s ?? 0);
   }
 
@@ -92,11 +92,16 @@ export class Lane {
 
   #show(seconds) {
     this.clock.textContent = `${seconds.toFixed(2)} s`;
-    const { spoken } = this.stage.run;
+    const { emitted } = this.stage.run;
     this.progress.max = this.tokens || 1;
-    this.progress.value = spoken;
-    this.count.textContent = this.tokens ? `${spoken} of ${this.tokens} tokens` : "";
+    if (this.tokens || !emitted) this.progress.value = emitted;
+    else this.progress.removeAttribute("value"); // nobody knows yet how many there will be
+    this.count.textContent = emitted || this.tokens ? told(emitted, this.tokens) : "";
   }
+}
+
+function told(emitted, tokens) {
+  return tokens ? `${emitted} of ${tokens} tokens` : `${emitted} tokens so far`;
 }
 
 /**

@@ -10,13 +10,13 @@ const TILES = [
     name: "ttfa",
     label: "TTFA",
     hint: () => "until the first sound",
-    value: ({ metrics }) => duration(metrics.ttfa_s),
+    value: ({ metrics }) => (metrics.audio_s ? duration(metrics.ttfa_s) : NONE),
   },
   {
     name: "rtf",
     label: "RTF",
     hint: () => "below 1 keeps up",
-    value: ({ metrics }) => metrics.rtf.toFixed(2),
+    value: ({ metrics }) => (metrics.audio_s ? metrics.rtf.toFixed(2) : NONE),
   },
   {
     name: "length",
@@ -98,6 +98,7 @@ export class Numbers {
 /** How a run stands, in a sentence for those who do not see it. */
 export function summary(run) {
   if (!run.metrics) return run.header ? "Speaking; no sound yet." : "";
+  if (run.finished && !run.metrics.audio_s) return "Finished: nothing was said.";
   const { rtf, ttfa_s: ttfa, acceptance_length: length, acceptance_rate: rate } = run.metrics;
   const said = [
     `First sound after ${duration(ttfa)}`,

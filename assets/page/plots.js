@@ -85,7 +85,7 @@ export class Rtf {
   short = "RTF";
 
   now({ run }) {
-    return run.metrics?.rtf == null ? "–" : run.metrics.rtf.toFixed(2);
+    return run.metrics?.audio_s ? run.metrics.rtf.toFixed(2) : "–";
   }
 
   scale(top) {

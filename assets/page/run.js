@@ -21,22 +21,44 @@
  * @property {?Rejected} rejected Set on corrected cells.
  */
 
+/**
+ * @typedef {Cell & {frame: number}} End The token that ended a sentence: no cell of the grid, but a
+ *   mark in front of this frame (over the whole run).
+ */
+
 /** One lane of a run: feed it the lane's lines in order, read everything else. */
 export class Run {
   header = null; // of the trace
   baseline = null; // tokens per second of the plain baseline on that machine
-  sentences = []; // [{...sentence, firstFrame}], firstFrame counts over the whole run
+  sentences = []; // [{...sentence, firstFrame}], firstFrame counts over the whole run; of one that
+  // ends itself, frames are those that it has so far
+  ends = []; // of sentences that ended themselves: see End
   rounds = []; // [{...round, firstToken (over the whole run), index}]
   samples = []; // chunks: [{start (sample, over the whole run), samples, at_s, metrics}]
   metrics = null; // the latest
   finished = false;
-  frames = 0; // planned so far
   #cells = [];
   #heard = 0; // samples in all chunks
 
-  /** Tokens emitted so far, over all sentences. */
+  /** Tokens in the grid so far, over all sentences. */
   get spoken() {
     return this.#cells.length;
+  }
+
+  /** Tokens emitted so far: those, and the ends of sentences. */
+  get emitted() {
+    return this.#cells.length + this.ends.length;
+  }
+
+  /** Frames that are known to come, over all sentences. */
+  get frames() {
+    const last = this.sentences.at(-1);
+    return last ? last.firstFrame + last.frames : 0;
+  }
+
+  /** Whether nobody knows how long the sentence under way will be. */
+  get open() {
+    return Boolean(this.sentences.at(-1)?.bound) && !this.finished;
   }
 
   /** Number of codebooks. */
@@ -70,8 +92,7 @@ export class Run {
         this.baseline = line.baseline_tokens_per_s ?? null;
         break;
       case "sentence":
-        this.sentences.push({ ...record(line), firstFrame: this.frames });
-        this.frames += line.frames;
+        this.#addSentence(record(line));
         break;
       case "round":
         this.#addRound(record(line));
@@ -89,11 +110,29 @@ export class Run {
     }
   }
 
+  // bound: how many frames a sentence that ends itself may have, until it has.
+  #addSentence({ ends_itself: open, ...sentence }) {
+    const { frames } = this; // before it is one of them
+    const planned = open ? { frames: 0, bound: sentence.frames } : {};
+    this.sentences.push({ ...sentence, ...planned, firstFrame: frames });
+  }
+
   #addRound(round) {
     const index = this.rounds.length;
-    const firstToken = this.sentences[round.sentence].firstFrame * this.Q + round.position;
-    this.rounds.push({ ...round, firstToken, index });
-    cellsOf(round, index).forEach((cell, row) => (this.#cells[firstToken + row] = cell));
+    const sentence = this.sentences[round.sentence];
+    const firstToken = sentence.firstFrame * this.Q + round.position;
+    const cells = cellsOf(round, index);
+    const ended = round.next_token === this.header.codebook_size;
+    const end = ended ? cells.pop() : null;
+    this.rounds.push({ ...round, firstToken, index, ended });
+    cells.forEach((cell, row) => (this.#cells[firstToken + row] = cell));
+    if (sentence.bound) this.#grow(sentence, round.position + cells.length, ended);
+    if (end) this.ends.push({ ...end, frame: (firstToken + cells.length) / this.Q });
+  }
+
+  #grow(sentence, tokens, ended) {
+    sentence.frames = Math.ceil(tokens / this.Q);
+    if (ended || sentence.frames === sentence.bound) sentence.bound = null;
   }
 
   // The sound itself is the player's.

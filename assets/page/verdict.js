@@ -9,10 +9,18 @@ import { h } from "./dom.js";
  */
 export function verdict(line, header) {
   return [
-    h("p", { class: "winner" }, winner(line.speedup)),
+    h("p", { class: "winner" }, line.silent.some(Boolean) ? unsaid(line.silent) : winner(line.speedup)),
     h("p", {}, compared(line)),
-    h("p", {}, likeness(line, header)),
+    h("p", {}, line.silent.every(Boolean) ? NOTHING : likeness(line, header)),
   ];
+}
+
+const NOTHING = "Every sentence ended at once: try another seed, or a longer text.";
+
+/** A lane without sound has no speed that means anything. */
+function unsaid([plain, fast]) {
+  if (plain && fast) return "Nobody wins: nothing was said.";
+  return `Nobody wins: ${plain ? "the baseline" : "speculative"} said nothing.`;
 }
 
 function winner(speedup) {
@@ -21,10 +29,10 @@ function winner(speedup) {
 }
 
 function compared({ ttfa_s, rtf, wall_s }) {
-  const ms = (seconds) => `${Math.round(1000 * seconds)} ms`;
+  const ms = (seconds) => (seconds == null ? "–" : `${Math.round(1000 * seconds)} ms`);
   const pairs = [
     ["Time to first audio", ttfa_s.map(ms)],
-    ["RTF", rtf.map((value) => value.toFixed(2))],
+    ["RTF", rtf.map((value) => value?.toFixed(2) ?? "–")],
     ["in all, codec included", wall_s.map((seconds) => `${seconds.toFixed(2)} s`)],
   ];
   return pairs.map(([name, [plain, fast]]) => `${name} ${plain} → ${fast}`).join(" · ");

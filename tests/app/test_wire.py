@@ -38,7 +38,7 @@ def test_a_lane_tells_everything_of_the_trace(spoken):
     lane, told = spoken
     trace = json.loads(json.dumps(asdict(lane.trace())))
     assert {line["lane"] for line in told} == {1}
-    rest = {"kind", "lane", "index", "pcm", "metrics"}
+    rest = {"kind", "lane", "index", "ends_itself", "pcm", "metrics"}
     for kind, field in (("sentence", "sentences"), ("round", "rounds"), ("audio", "chunks")):
         records = [
             {name: value for name, value in line.items() if name not in rest}
