@@ -99,13 +99,13 @@ class EndingVoice(FakeVoice):
     def plan(self, sentence: str, rate: float) -> Plan:
         words = tuple(sentence.split())
         shown = Sentence(sentence, words, (), (), (), self.LONGEST)
-        letters = 0 if sentence == "nothing" else sum(map(str.isalnum, sentence))
-        return Plan(shown, letters, self.codec.codebook_size)
+        frames = 0 if sentence == "nothing" else round(sum(map(str.isalnum, sentence)) / rate)
+        return Plan(shown, frames, self.codec.codebook_size)
 
     def target(self, plan: Plan) -> ToyModel:
         return ToyModel(ending(self.target_language, plan.conditioning * self.codec.num_codebooks))
 
-    def draft(self, plan: Plan) -> ToyModel:
+    def draft(self, plan: Plan) -> ToyModel:  # noqa: ARG002 - it guesses on, whatever ends
         return ToyModel(ending(self.draft_language))
 
 
