@@ -11,10 +11,11 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.errors import ForespeakError
+from core.resuming import bring, came
 
 INSTALL = "pip install -r requirements-hub.txt"
 INDEX = "model.safetensors.index.json"
@@ -72,29 +73,48 @@ class Hub:
         return folder
 
     def missing(self, repository: Repository) -> list[Remote]:
-        """What `download` would fetch; asks the hub."""
-        return [
-            file for file in self._wanted(repository) if not self._cached(repository, file.name)
-        ]
+        """What `download` would fetch, with the bytes that are still to come; asks the hub."""
+        return self._missing(repository, self._wanted(repository))
 
     def download(self, repository: Repository) -> Path:
         """Fetch what is missing and verify all of it; bars on standard error show how far it is.
 
-        Files that have arrived stay if a later one fails; a damaged or cut one is deleted.
+        What has arrived stays if the rest fails, and the next call goes on there; what is damaged
+        is deleted.
         """
         wanted = self._wanted(repository)
-        self._check_space(repository, wanted)
+        missing = {file.name for file in self._check_space(repository, wanted)}
         for file in wanted:
             with explained(repository, self.endpoint):
-                path = self._library.hf_hub_download(
-                    repository.name,
-                    file.name,
-                    revision=repository.revision,
-                    cache_dir=self.cache,
-                    endpoint=self.endpoint,
+                if file.sha256 and file.name in missing:
+                    self._fetch(repository, file)
+                path = Path(
+                    self._library.hf_hub_download(
+                        repository.name,
+                        file.name,
+                        revision=repository.revision,
+                        cache_dir=self.cache,
+                        endpoint=self.endpoint,
+                    )
                 )
-            verify(Path(path), file, repository)
+            verify(path, file, repository)
+            if file.sha256 and not path.is_symlink():  # the library has copied it: no links here
+                self._blob(repository, file).unlink(missing_ok=True)
         return self.require(repository, "fetch it again")
+
+    def _fetch(self, repository: Repository, file: Remote) -> None:
+        """Bring a large file to where the library looks for it, first."""
+        url = self._library.hf_hub_url(
+            repository.name, file.name, revision=repository.revision, endpoint=self.endpoint
+        )
+        blob = self._blob(repository, file)
+        lock = self.cache / ".locks" / blob.parents[1].name / f"{blob.name}.lock"
+        bring(url, self.endpoint, blob, file.size, lock)
+
+    def _blob(self, repository: Repository, file: Remote) -> Path:
+        """Where the library keeps a large file: under its SHA-256."""
+        folder = f"models--{repository.name.replace('/', '--')}"
+        return self.cache / folder / "blobs" / str(file.sha256)
 
     def _wanted(self, repository: Repository) -> list[Remote]:
         """The files that are wanted, as the hub has them."""
@@ -119,12 +139,23 @@ class Hub:
                 )
         return [there[name] for name in names]
 
-    def _check_space(self, repository: Repository, wanted: list[Remote]) -> None:
-        need = sum(file.size for file in wanted if not self._cached(repository, file.name))
+    def _missing(self, repository: Repository, wanted: list[Remote]) -> list[Remote]:
+        missing = []
+        for file in wanted:
+            if not self._cached(repository, file.name):
+                here = came(self._blob(repository, file)) if file.sha256 else 0
+                missing.append(replace(file, size=max(0, file.size - here)))
+        return missing
+
+    def _check_space(self, repository: Repository, wanted: list[Remote]) -> list[Remote]:
+        """What is missing, for which there is room."""
+        missing = self._missing(repository, wanted)
+        need = sum(file.size for file in missing)
         place = next(folder for folder in (self.cache, *self.cache.parents) if folder.exists())
         free = shutil.disk_usage(place).free
         if need > free:
             raise no_space(repository, f"needs {need / 1e9:.1f} GB, {place} has {free / 1e9:.1f}")
+        return missing
 
     def _cached(self, repository: Repository, name: str) -> Path | None:
         path = self._library.try_to_load_from_cache(
@@ -222,7 +253,7 @@ def _unfinished(error: Exception, repository: Repository, endpoint: str) -> Fore
     cut = isinstance(error, httpx2.RemoteProtocolError) or "Consistency check" in str(error)
     if cut:
         return ForespeakError(
-            f"The download of {repository} broke off: start it again; files that had arrived stay."
+            f"The download of {repository} broke off: start it again; what has arrived stays."
         )
     if isinstance(error, errors.HfHubHTTPError):
         status = error.response.status_code

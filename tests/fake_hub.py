@@ -3,6 +3,7 @@
 import hashlib
 import json
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,14 +18,17 @@ COMMIT = "c0ffee" + 34 * "0"
 class FakeHub:
     """Serves folders as repositories, at every revision but "gone".
 
-    gated, private: repositories that are refused. damaged: files that arrive changed. cut: files
-    of which the server sends only so many bytes per answer. asked: methods and paths, in order.
+    gated: repositories that are refused. damaged: files that arrive changed. cut: files of which
+    the server sends only so many bytes per answer. end: those of which it sends nothing behind this
+    byte. asked: methods and paths, in order. sent: bytes of each file, all answers together.
     """
 
     repositories: dict[str, Path] = field(default_factory=dict)
     gated: set[str] = field(default_factory=set)
     damaged: set[str] = field(default_factory=set)
     cut: dict[str, int] = field(default_factory=dict)
+    end: dict[str, int] = field(default_factory=dict)
+    sent: Counter[str] = field(default_factory=Counter)
     asked: list[str] = field(default_factory=list)
     url: str = ""
 
@@ -120,5 +124,7 @@ def send_file(request: BaseHTTPRequestHandler, hub: FakeHub, name: str, file: st
         request.send_header("Content-Range", f"bytes {first}-{len(data) - 1}/{len(data)}")
     request.end_headers()
     if request.command == "GET":
-        request.wfile.write(data[first:][: hub.cut.get(file)])
+        part = data[first : hub.end.get(file)][: hub.cut.get(file)]
+        hub.sent[file] += len(part)
+        request.wfile.write(part)
         request.close_connection = True
