@@ -22,7 +22,7 @@ from core.trace import Trace
 from core.verify import Rule, find_rule
 
 LONGEST = 8  # the greatest γ that is considered
-PLACES = 6  # positions of a sentence at which its passes are timed
+PLACES = 4  # positions of a sentence at which its passes are timed
 TIMES = 3  # that each of them is timed
 SETTLING = 5  # before that: whatever ran last has left its own data in the caches
 TRIAL = "A small model guesses ahead."

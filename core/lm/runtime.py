@@ -93,6 +93,29 @@ class Layers(nn.Module):
         return outputs
 
 
+class Output(nn.Module):
+    """From the last layer to logits."""
+
+    def __init__(self, decoder: Decoder, device: torch.device):
+        super().__init__()
+        self.size = decoder.config.codebook_size
+        weights = decoder.head_weight() * (decoder.norm.weight * decoder.config.width**0.5)
+        self.heads = nn.ModuleList(
+            prepare_linear(weight, device, bias)
+            for weight, bias in zip(weights, decoder.head_bias.detach(), strict=True)
+        )
+
+    def forward(self, x: Tensor, start: int) -> Tensor:
+        """Rows [m, width] of positions from `start`, each through its own codebook's head."""
+        x, books = unit(x), len(self.heads)
+        logits = torch.empty(len(x), self.size, device=x.device)
+        for codebook, head in enumerate(self.heads):
+            row = (codebook - start) % books
+            if row < len(x):
+                logits[row::books] = head(x[row::books])
+        return logits
+
+
 class DecoderRuntime:
     """Prepared weights of one decoder. Holds no state: any number of sentences may share it."""
 
@@ -104,11 +127,7 @@ class DecoderRuntime:
         with torch.inference_mode():
             self.blocks = nn.ModuleList(PreparedBlock(block, device) for block in decoder.blocks)
             self.layers = scripted(Layers(self.blocks))
-            head = decoder.head_weight() * (decoder.norm.weight * self.config.width**0.5)
-            self.heads = [
-                prepare_linear(weight, device, bias)
-                for weight, bias in zip(head, decoder.head_bias.detach(), strict=True)
-            ]
+            self.logits = scripted(Output(decoder, device))
             self.inputs = Inputs(decoder, device)
 
     @property
@@ -130,17 +149,6 @@ class DecoderRuntime:
         rope = rope_table(capacity, head)[:, None, None].to(self.device)
         keys = torch.zeros(c.layers, c.heads, head, capacity, device=self.device)
         return rope, keys, torch.zeros_like(keys.mT, memory_format=torch.contiguous_format)
-
-    def logits(self, x: Tensor, start: int) -> Tensor:
-        """Rows [m, width] of positions from `start`, each through its own codebook's head."""
-        x = unit(x)
-        Q = self.config.num_codebooks
-        if len(x) == 1:
-            return self.heads[start % Q](x).float()
-        logits = torch.empty(len(x), self.config.codebook_size, device=x.device)
-        for row in range(min(Q, len(x))):
-            logits[row::Q] = self.heads[(start + row) % Q](x[row::Q])
-        return logits
 
     def tapped(self, outputs: Sequence[Tensor]) -> Tensor | None:
         """Features [m, F], of what each layer gave [m, width]; None if no layer is tapped."""
