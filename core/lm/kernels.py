@@ -9,6 +9,8 @@ All of them stand in this one file: what numba keeps on disk it makes anew when 
 function has changed, and does not look at the files of those that it calls.
 """
 
+from collections.abc import Callable
+from functools import partial
 from math import exp, sqrt
 from typing import NamedTuple
 
@@ -16,8 +18,15 @@ import numpy as np
 from numba import njit
 from torch import Tensor
 
-# Sums may be reordered, which is what lets a core do 16 of their products at once.
-kernel = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+
+def kernel(function: Callable) -> Callable:
+    """Compiled when it is first called, and kept on disk where there is a place for it."""
+    # Sums may be reordered, which is what lets a core do many of their products at once.
+    compiled = partial(njit, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+    try:
+        return compiled(cache=True)(function)
+    except RuntimeError:  # no folder can be written to: then every start waits some seconds
+        return compiled()(function)
 
 
 class Weight(NamedTuple):

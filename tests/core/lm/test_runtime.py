@@ -17,7 +17,6 @@ from core.decode import autoregressive, speculative
 from core.drafters import DraftModel
 from core.lm.compiled import CompiledDecoder, CompiledState
 from core.lm.decoder import Decoder
-from core.lm.kernels import packed
 from core.lm.linear import PlainLinear, prepare_linear
 from core.lm.runtime import DecoderRuntime, DecoderState
 from core.sampling import Noise, Sampling
@@ -306,18 +305,6 @@ def test_prepared_linear_multiplies(rows: int, biased: bool) -> None:
     prepared = prepare_linear(weight, CPU, bias)
     weight.zero_()
     assert_close(prepared(x), wanted, 2e-3)
-
-
-def test_weights_of_a_draft_are_rounded_row_by_row() -> None:
-    """One scale for all rows, or of the columns; a row of zeros; a half lost at either end."""
-    weight = torch.randn(24, 16, generator=torch.Generator().manual_seed(0))
-    weight *= torch.logspace(-6, 3, 24)[:, None]
-    weight[5] = 0
-    weight[7, :2] = torch.tensor([5.0, -5.0])
-    rounded = packed(weight)
-    assert rounded.entries.dtype == np.int8
-    error = np.abs(rounded.entries * rounded.scale[:, None] - weight.numpy())
-    assert (error <= np.abs(weight.numpy()).max(1, keepdims=True) * 0.505 / 127).all()
 
 
 @pytest.mark.parametrize("kind", [DeprecationWarning, FutureWarning, UserWarning])
