@@ -14,7 +14,7 @@ from app.figure_grid import draw_grid, draw_key
 from app.figure_numbers import big_numbers
 from app.figure_style import BODY, CELLS, FAINT, PAPER, RULE, SMALL, TITLE
 from app.figure_words import draw_words, drawable
-from app.report import name_rule
+from app.report import name_draft, name_gamma, name_rule
 from core.metrics import measure
 from core.trace import Trace
 
@@ -92,8 +92,9 @@ def _settings(trace: Trace) -> tuple[str, str]:
     """Two lines; what was left as it comes is not mentioned."""
     decoding = [
         f"voice {trace.voice}",
+        *([name_draft(trace)] if trace.gamma else []),
         f"rule {name_rule(trace)}",
-        f"γ adaptive, up to {trace.gamma}" if trace.adaptive else f"γ {trace.gamma}",
+        name_gamma(trace),
         trace.device,
     ]
     sampling = [f"temperature {trace.temperature:g}", f"seed {trace.seed}"]

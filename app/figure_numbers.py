@@ -13,8 +13,8 @@ def big_numbers(trace: Trace, baseline_tokens_per_s: float | None) -> list[tuple
     m = measure(trace)
     known = trace.gamma and baseline_tokens_per_s
     return [
-        ("TTFA", duration(m.ttfa_s)),
-        ("RTF", fixed(m.rtf, 2)),
+        ("TTFA", duration(m.ttfa_s) if m.audio_s else NONE),
+        ("RTF", fixed(m.rtf, 2) if m.audio_s else NONE),
         ("acceptance length", fixed(m.acceptance_length, 2)),
         ("acceptance rate", share(m.acceptance_rate)),
         ("speed-up", f"{fixed(m.tokens_per_s / baseline_tokens_per_s, 2)}×" if known else NONE),

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from core.bench import Report, Spread
 from core.drafters import DRAFTS
+from core.engine import Settings
 from core.metrics import measure
 from core.trace import Trace
 
@@ -36,8 +37,24 @@ def describe_run(trace: Trace) -> str:
         return f"baseline, {trace.rule} noise, seed {trace.seed}"
     claim = "lossless" if trace.lossless else "not lossless"
     rule = trace.rule if trace.rule == claim else f"{name_rule(trace)} ({claim})"
-    gamma = f"adaptive γ up to {trace.gamma}" if trace.adaptive else f"γ {trace.gamma}"
-    return f"speculative, {DRAFTS[trace.draft].lower()}, {rule}, {gamma}, seed {trace.seed}"
+    return f"speculative, {name_draft(trace)}, {rule}, {name_gamma(trace)}, seed {trace.seed}"
+
+
+def name_guessing(trace: Trace) -> str:
+    """Who guessed how far, and what verified it if that is not the usual rule; "" without a draft."""
+    if trace.gamma == 0:
+        return ""
+    rule = [] if trace.rule == Settings().rule else [name_rule(trace)]
+    return ", ".join([name_draft(trace), *rule, name_gamma(trace)])
+
+
+def name_draft(trace: Trace) -> str:
+    """Who guessed; a trace from elsewhere may name somebody unknown."""
+    return DRAFTS.get(trace.draft, trace.draft).lower()
+
+
+def name_gamma(trace: Trace) -> str:
+    return f"adaptive γ up to {trace.gamma}" if trace.adaptive else f"γ {trace.gamma}"
 
 
 def name_rule(run: Trace | Report) -> str:

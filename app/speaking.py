@@ -16,7 +16,7 @@ from app.wire import Lane, Line
 from core.engine import Settings
 from core.trace import first_difference
 
-SILENT = "Nothing was said: every sentence ended at once. Try another seed, or a longer text."
+SILENT = "Every sentence ended at once: try another seed."
 
 
 def render(run: Run, studio: Studio, order: Order) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from app.report import name_guessing
 from core.engine import AudioReady, Event, Finished, RoundDone, SentenceStarted, Started
 from core.metrics import Meter, Metrics
 from core.sound import to_int16
@@ -91,7 +92,8 @@ class Lane:
         header = {f.name: getattr(trace, f.name) for f in fields(trace) if f.name not in EVENTS}
         recorded = {"recorded": True} if self._recorded else {}
         baseline = {"baseline_tokens_per_s": self.baseline_tokens_per_s}
-        return self._line("started", trace=header, **baseline, **recorded)
+        how = name_guessing(trace)
+        return self._line("started", trace=header, how=how, **baseline, **recorded)
 
     def _sound(self, chunk: Chunk, pcm: np.ndarray) -> Line:
         self._chunks.append(chunk)

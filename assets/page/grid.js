@@ -7,8 +7,7 @@ import { Surface } from "./surface.js";
 import { firstAfter } from "./view.js";
 
 const ROOM_FOR_NUMBERS = 3.3; // widths of a cell in heights of text
-const CODEBOOKS = 4; // rows to keep free before a run says how many it has
-const MOST_ROWS = 6; // of full height: more of them share the room that these take
+const CODEBOOKS = 4; // rows of full height: more of them share their room
 const LEAST_ROW = 8; // px
 const NEAR = 6; // px, at most, from which the end of a sentence can be pointed at
 const PIXELS_PER_FRAME = 1.5; // when frames are narrower, some stand for their neighbours
@@ -20,6 +19,9 @@ export class Grid {
   #numbers = []; // cells whose numbers are to be written, and where
   #layout = null;
   #ends = []; // of the run at the last drawing
+
+  /** Rows to keep free before a run says how many it has. */
+  rows = CODEBOOKS;
 
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
@@ -54,7 +56,8 @@ export class Grid {
     const style = this.#surface.style();
     if (!style.width) return;
     view.gutter = style.gutter;
-    const layout = (this.#layout = layOut(run, view, style));
+    if (run.Q) this.rows = run.Q;
+    const layout = (this.#layout = layOut(run, this.rows, view, style));
     this.#ends = run.ends;
     const context = this.#surface.clear(layout.height);
     this.#drawGutter(context, style, layout, run);
@@ -163,9 +166,8 @@ export class Grid {
 }
 
 /** Places in px: rows from top to bottom, and how frames map to columns. */
-function layOut(run, view, { width, type, row: full, gutter }) {
-  const Q = run.Q || CODEBOOKS;
-  const row = Math.max(LEAST_ROW, Math.min(full, Math.round((MOST_ROWS * full) / Q)));
+function layOut(run, Q, view, { width, type, row: full, gutter }) {
+  const row = Math.max(LEAST_ROW, Math.min(full, Math.round((CODEBOOKS * full) / Q)));
   const words = Math.round(type * 1.7);
   const sounds = words + Math.round(type * 1.8);
   const top = sounds + Math.round(type * 1.7);

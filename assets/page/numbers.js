@@ -67,6 +67,8 @@ export class Numbers {
     for (const part of ["mark", "text", "hint"]) {
       this.badge.append(h("span", { class: part, "aria-hidden": part === "mark" && "true" }));
     }
+    this.how = h("span", { class: "how" });
+    this.badge.querySelector(".text").after(this.how);
     element.append(...this.tiles.map(({ tile }) => tile), this.badge);
     this.#showBadge("none");
   }
@@ -81,11 +83,15 @@ export class Numbers {
       this.tiles[i].tile.classList.toggle("unknown", text === UNKNOWN);
     });
     this.#showBadge(verdict(run.header));
+    this.#write(this.how, run.how);
+    this.how.title = run.how; // where there is no room for it
   }
 
   #showBadge(kind) {
     this.badge.dataset.kind = kind;
-    for (const part of this.badge.children) this.#write(part, BADGES[kind][part.className]);
+    for (const part of this.badge.children) {
+      if (part !== this.how) this.#write(part, BADGES[kind][part.className]);
+    }
   }
 
   #write(element, text) {
@@ -106,6 +112,7 @@ export function summary(run) {
     `${length.toFixed(2)} tokens per target pass`,
   ];
   if (rate != null) said.push(`${percent(rate)} of the draft's tokens accepted`);
+  if (run.how) said.push(run.how);
   if (speedup(run)) said.push(`${speedup(run).toFixed(2)} times the speed of the baseline`);
   said.push(BADGES[verdict(run.header)].text);
   return `${run.finished ? "Finished" : "So far"}: ${said.join("; ")}.`;

@@ -8,6 +8,7 @@ const ROUND_SCALES = [5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300,
 const AHEAD_SCALES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // seconds
 const ROUND_HEADROOM = 2.2; // height of the scale in mean rounds: a slow first one must not flatten the rest
 const RTF_TOP = 1.5;
+const MOST_COLUMNS = 5; // of labels at the ends of lines: more could not be told apart
 
 const nice = (value, scales) => scales.find((scale) => scale >= value) ?? scales.at(-1);
 
@@ -197,9 +198,11 @@ export class Acceptance {
       context.fillStyle = colours.muted;
       context.fillText("no draft: nothing to accept", style.gutter + 5 * type, (top + bottom) / 2);
     }
-    spread(ends, top + type * 0.4, bottom - type * 0.4, type * 0.95);
+    const columns = spread(ends, top + type * 0.4, bottom - type * 0.4, type * 0.95);
+    if (columns > MOST_COLUMNS) return;
+    const room = Math.max(2, columns) * type;
     for (const { text, colour, x, y, column } of ends) {
-      const left = Math.min(x + 4, style.width - 2 * type) + column * type;
+      const left = Math.min(x + 4, style.width - room) + column * type;
       context.fillStyle = colours.ground;
       context.fillRect(left - 2, y - type * 0.45, type * 0.8, type * 0.9);
       context.fillStyle = colour;
@@ -277,9 +280,9 @@ function drawUnderrun({ context, style, top, bottom }, x, seconds, free) {
   return x + type + context.measureText(text).width;
 }
 
-/** Moves labels apart vertically until none covers another, in two columns where one is too short. */
+/** Moves labels apart vertically until none covers another, in as many columns as that takes. */
 function spread(ends, top, bottom, distance) {
-  const columns = (ends.length - 1) * distance > bottom - top ? 2 : 1;
+  const columns = Math.max(1, Math.ceil(((ends.length - 1) * distance) / (bottom - top)));
   ends.sort((a, b) => a.y - b.y);
   ends.forEach((end, i) => (end.column = i % columns));
   let next = top;
@@ -292,4 +295,5 @@ function spread(ends, top, bottom, distance) {
     end.y = Math.min(end.y, limit);
     limit = end.y - distance / columns;
   }
+  return columns;
 }

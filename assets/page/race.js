@@ -63,7 +63,10 @@ class Race {
   }
 
   #measure(line) {
-    if (line.kind === "started" && line.lane === 0) this.reset();
+    if (line.kind === "started" && line.lane === 0) {
+      this.reset();
+      this.lanes.forEach(({ stage }) => (stage.grid.rows = line.trace.num_codebooks));
+    }
     this.lanes[line.lane].measure(line);
   }
 

@@ -29,6 +29,7 @@
 /** One lane of a run: feed it the lane's lines in order, read everything else. */
 export class Run {
   header = null; // of the trace
+  how = ""; // who guessed, in words
   baseline = null; // tokens per second of the plain baseline on that machine
   sentences = []; // [{...sentence, firstFrame}], firstFrame counts over the whole run; of one that
   // ends itself, frames are those that it has so far
@@ -89,6 +90,7 @@ export class Run {
     switch (line.kind) {
       case "started":
         this.header = line.trace;
+        this.how = line.how ?? "";
         this.baseline = line.baseline_tokens_per_s ?? null;
         break;
       case "sentence":

@@ -15,7 +15,7 @@ export function verdict(line, header) {
   ];
 }
 
-const NOTHING = "Every sentence ended at once: try another seed, or a longer text.";
+const NOTHING = "Every sentence ended at once: try another seed.";
 
 /** A lane without sound has no speed that means anything. */
 function unsaid([plain, fast]) {

@@ -117,7 +117,7 @@ def test_words_and_numbers_are_text():
         f"{m.rtf:.2f}",
         f"{m.acceptance_length:.2f}",
         f"{m.acceptance_rate * 100:.0f} %",
-        "voice fake · rule lossless · γ 3 · cpu",
+        "voice fake · draft model · rule lossless · γ 3 · cpu",
         f"temperature 0.8 · seed 7 · {m.tokens_per_s:.0f} tokens/s",
     ):
         assert text in found
@@ -135,7 +135,7 @@ def test_the_speed_up_is_against_the_baseline_if_that_is_known():
 
 def test_a_gamma_that_adapts_is_called_so():
     found = " ".join(texts(svg(replace(speak(gamma=8), adaptive=True))))
-    assert "γ adaptive, up to 8" in found
+    assert "adaptive γ up to 8" in found
 
 
 def test_the_rtf_curve_ends_where_the_number_says():
