@@ -41,7 +41,7 @@ def describe_run(trace: Trace) -> str:
 
 
 def name_guessing(trace: Trace) -> str:
-    """Who guessed how far, and what verified it if that is not the usual rule; "" without a draft."""
+    """Who guessed how far, and by which rule unless it is the usual one; "" without a draft."""
     if trace.gamma == 0:
         return ""
     rule = [] if trace.rule == Settings().rule else [name_rule(trace)]

@@ -26,8 +26,9 @@ class Idea:
 
 
 def tokens_of(trace: Trace) -> list[int]:
-    """All that a run of one sentence emitted."""
-    return [token for round_ in trace.rounds for token in round_.tokens]
+    """All that a run of one sentence emitted, but for its end."""
+    tokens = [token for round_ in trace.rounds for token in round_.tokens]
+    return tokens[:-1] if tokens[-1:] == [trace.codebook_size] else tokens
 
 
 def to_codes(tokens: Sequence[int], num_codebooks: int) -> Tensor:
@@ -42,11 +43,12 @@ def was_rejected(round_: Round) -> bool:
 
 def imagine(codec: Codec, trace: Trace, round_: Round) -> Idea:
     """The run as if the draft's rejected token and its guesses behind it had been kept; after
-    them the run's own tokens go on."""
+    them the run's own tokens go on. What was guessed behind the run's end is not heard."""
     kept = tokens_of(trace)
     guessed = list(kept)
     first, last = round_.position + round_.accepted, round_.position + len(round_.draft_tokens)
     guessed[first:last] = round_.draft_tokens[round_.accepted :]
+    del guessed[len(kept) :]
     plain, other = (
         to_int16(codec.decode(to_codes(tokens, codec.num_codebooks)).cpu().numpy())
         for tokens in (kept, guessed)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from torch import Tensor
 from core.drafters import LanguageModel
 from core.engine import AudioReady, Engine, Finished, Settings
 from core.errors import ForespeakError
-from core.ideas import Idea, from_text, to_text
+from core.ideas import Idea, from_text, to_text, tokens_of
 from core.sampling import Sampling
 from core.sound import to_int16
 from core.trace import Trace
@@ -43,11 +44,14 @@ class Recording:
     ideas: Mapping[int, Idea] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        trace, V = self.trace, self.trace.codebook_size
+        trace = self.trace
         if len(trace.sentences) != 1 or not trace.rounds:
             raise ValueError("a recording is one sentence of at least one round")
-        if sum(len(round_.tokens) for round_ in trace.rounds) != self.length:
+        if len(tokens_of(trace)) != self.length:
             raise ValueError("the sentence is not complete")
+        V = self.target_logits[0].shape[-1] if self.target_logits else 0
+        if V not in (trace.codebook_size, trace.codebook_size + 1):  # one more: the end
+            raise ValueError("the logits are not those of the codebook")
         for logits, more in ((self.draft_logits, 0), (self.target_logits, 1)):
             shapes = [(len(round_.draft_tokens) + more, V) for round_ in trace.rounds]
             if [tuple(rows.shape) for rows in logits] != shapes:
@@ -59,7 +63,7 @@ class Recording:
 
     @property
     def length(self) -> int:
-        """Tokens of the sentence."""
+        """Tokens of the sentence, without its end."""
         return self.trace.sentences[0].frames * self.trace.num_codebooks
 
     @property
@@ -124,9 +128,21 @@ def record(
             check()
             if isinstance(event, AudioReady):
                 pieces.append(to_int16(event.samples))
+                check_length(sum(map(len, pieces)) / recorder.codec.sample_rate)
             elif isinstance(event, Finished):
+                if not pieces:
+                    raise ForespeakError("The sentence ended at once: try another seed.")
                 trace = event.trace.with_sound(np.concatenate(pieces))
     return Recording(trace, tuple(recorder.draft_logits), tuple(recorder.target_logits))
+
+
+def check_length(seconds: float) -> None:
+    """Raises ForespeakError if a sentence is too long to be kept."""
+    if seconds > LONGEST:
+        raise ForespeakError(
+            f"The first sentence takes {seconds:.0f} s: step mode keeps up to {LONGEST:.0f} s. "
+            "Shorten it, or speak faster."
+        )
 
 
 class Recorder:
@@ -148,29 +164,23 @@ class Recorder:
         return islice(self._voice.sentences(text), 1)
 
     def plan(self, sentence: str, rate: float) -> Plan:
-        plan = self._voice.plan(sentence, rate)
-        if plan.stop is not None or plan.before:
-            raise ForespeakError(
-                f"Step mode keeps sentences whose length is known beforehand, and {self.name} ends "
-                "them as it goes: choose another voice."
-            )
-        seconds = plan.sentence.frames / self.codec.frame_rate
-        if seconds > LONGEST:
-            raise ForespeakError(
-                f"The first sentence takes {seconds:.0f} s: step mode keeps up to {LONGEST:.0f} s. "
-                "Shorten it, or speak faster."
-            )
-        return plan
+        return self._voice.plan(sentence, rate)
 
     def target(self, plan: Plan) -> LanguageModel:
+        if plan.stop is None:  # else it tells as it goes
+            check_length(plan.sentence.frames / self.codec.frame_rate)
         return Overheard(self._voice.target(plan), self._verified)
 
     def draft(self, plan: Plan) -> LanguageModel:
-        return Overheard(self._voice.draft(plan), self._proposed)
+        return Overheard(self._voice.draft(plan), partial(self._proposed, plan.stop))
 
-    def _proposed(self, logits: Tensor) -> None:
-        """The draft may take in several tokens at once: what it draws from is the last row."""
-        self._drafted.append(logits[-1:].clone())
+    def _proposed(self, stop: int | None, logits: Tensor) -> None:
+        """The draft may take in several tokens at once: what it draws from is the last row, in which
+        the end has no chance."""
+        row = logits[-1:].clone()
+        if stop is not None:
+            row[:, stop] = -torch.inf
+        self._drafted.append(row)
 
     def _verified(self, logits: Tensor) -> None:
         """A round is complete: as many of the draft's rows as the target was given tokens."""

@@ -61,7 +61,13 @@ class Recordings:
         """The work of a run: speak the first sentence with a draft, and keep it."""
         with self._studio.use(order.voice, run.status, run.check) as ready:
             run.status("Recording the first sentence…", "speaking")
-            outlook = ready.outlook_of(DRAFT, order.rule)
+            voice = ready.engine.voice
+            if DRAFT not in voice.drafts:
+                raise ForespeakError(
+                    f"Step mode shows what a draft model guesses, and {voice.name} has none: choose "
+                    "another voice."
+                )
+            outlook = self._studio.outlook(order.voice, DRAFT, order.rule)
             settings = replace(order.drafted(outlook.gamma, outlook), draft=DRAFT)
             recording = record(ready.engine, order.text, settings, run.check)
         run.put({"kind": "recorded", "recording": self._keep(Entry(recording, order.voice))})

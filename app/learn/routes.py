@@ -131,7 +131,7 @@ class Routes:
             tolerance = settings.tolerance
         rule = self._recordings.rule(entry, name, tolerance)
         step = view(recording, index, replace(settings.sampling, **asked), rule)
-        return JSONResponse(step_json(step, recording.trace.num_codebooks), headers=FRESH)
+        return JSONResponse(step_json(step, recording.trace), headers=FRESH)
 
     def idea(self, request: Request) -> Response:
         entry = self._entry(request)

@@ -35,13 +35,14 @@ def _rule(rule: Rule) -> Json:
     }
 
 
-def step_json(step: Step, num_codebooks: int) -> Json:
-    """A step; distributions as float32 in base64."""
+def step_json(step: Step, trace: Trace) -> Json:
+    """A step of a run; distributions as float32 in base64. end: the entry that ends a sentence."""
     places = range(step.position, step.position + len(step.draft_tokens) + 1)
     return {
         "round": step.index,
         "position": step.position,
-        "codebooks": [place % num_codebooks for place in places],
+        "codebooks": [place % trace.num_codebooks for place in places],
+        "end": trace.codebook_size,
         "draft_tokens": step.draft_tokens,
         "drafted_as": step.drafted_as,
         "p": _floats(step.target_probs),

@@ -6,10 +6,11 @@ from typing import Any
 
 from app.listen.design import KINDS, MOST_TRIALS
 from app.listen.verdict import least_trials
-from app.listen.ways import CEILING, Way, find_way
+from app.listen.ways import CEILING, DRAFT_ALONE, Way, find_way
 from app.orders import DRAFT, Order, whole
 from core.ceiling import Recorded
 from core.errors import ForespeakError
+from core.voices.base import Voice
 
 LONGEST_TEXT = 300  # characters: nobody can compare clips that take minutes
 
@@ -62,6 +63,15 @@ class Plan:
             )
         return cls(kind, *ways, number, tuple(recorded)[:number], recorded, order)
 
+    def drafted_by(self, voice: Voice) -> "Plan":
+        """With the first draft that the voice has. Raises where a way needs a model and there is
+        none."""
+        if DRAFT_ALONE in (self.first.name, self.second.name) and DRAFT not in voice.drafts:
+            raise ForespeakError(
+                f"{voice.name} has no draft model that could speak alone: choose another way."
+            )
+        return replace(self, order=replace(self.order, draft=voice.drafts[0]))
+
 
 def _trials(kind: str, trials: Any) -> int:
     least = least_trials(kind)
@@ -79,7 +89,7 @@ def _order(settings: tuple[Any, ...]) -> Order:
         order = Order.from_controls("", *settings)
     except (TypeError, ValueError, OverflowError) as error:
         raise ForespeakError("A setting is of the wrong kind: set every one anew.") from error
-    return replace(order, draft=DRAFT)  # votes do not tell drafts apart
+    return replace(order, draft=DRAFT)  # votes do not tell drafts apart: see `Plan.drafted_by`
 
 
 def _typed(texts: Any, trials: int, order: Order) -> tuple[str, ...]:

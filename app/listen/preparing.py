@@ -45,6 +45,7 @@ def prepare(run: Run, studio: Studio, store: Store, plan: Plan, lan: str | None)
     lan: the page's address for other computers on the local network, if it has one.
     """
     with studio.use(plan.order.voice, run.status, run.check) as ready:
+        plan = plan.drafted_by(ready.engine.voice)
         check_speakable(plan, ready.engine.voice, run.check)
     test = new_id()
     booth = Booth(ready.engine, ready.gamma, plan.recorded, run.check)

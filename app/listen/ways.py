@@ -79,4 +79,8 @@ class Booth:
                 self.check()
                 if isinstance(event, AudioReady):
                     pieces.append(event.samples)
+        if not pieces:
+            raise ForespeakError(
+                f"Nothing was said of “{order.text}”, it ended at once: choose another text or seed."
+            )
         return np.concatenate(pieces)

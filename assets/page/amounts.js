@@ -25,3 +25,8 @@ export function compared(one, other, write = share, digits = DIGITS) {
   if (one === other || texts[0] !== texts[1] || digits > MOST_DIGITS) return texts;
   return compared(one, other, write, digits + 1);
 }
+
+/** What a token of a step is called: its number, or what it means. */
+export function named(token, { end }) {
+  return token === end ? "“end”" : token;
+}

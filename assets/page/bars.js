@@ -64,7 +64,7 @@ export function layout(series, order, width, type) {
       common,
     }));
   });
-  const peak = Math.max(...bars.map(({ value }) => value));
+  const peak = bars.reduce((most, { value }) => Math.max(most, value), 0); // too many to be arguments
   return { wide, slot, tail, bars, most: NICE.find((most) => peak <= most) ?? 1 };
 }
 

@@ -1,6 +1,6 @@
 // A round as actions, one after the other, and what each of them is in words. Every number is the view's.
 
-import { compared, equals, share } from "./amounts.js";
+import { compared, equals, named, share } from "./amounts.js";
 import { wordsOf } from "./step-rules.js";
 
 /** Which actions a chapter's figure goes through. */
@@ -102,19 +102,19 @@ const WORDS = {
     return excess && !view.p[row].some((p, entry) => p > view.q[row][entry]) ? NOTHING_LEFT : [headline, `${reason}${so}`];
   },
   corrected: (view, row) => [
-    `The target says ${view.next_token} instead of ${view.draft_tokens[row]}.`,
+    `The target says ${named(view.next_token, view)} instead of ${view.draft_tokens[row]}.`,
     view.residual
       ? "The corrected token, drawn from what is in yellow. " +
-        `Under the target itself p of ${view.next_token} is ${share(view.next_prob)}.`
+        `Under the target itself p of ${named(view.next_token, view)} is ${share(view.next_prob)}.`
       : `The corrected token: the target's own draw takes the guess's place; its p is ${share(view.next_prob)}.`,
   ],
   bonus: (view, row) => [
-    `Every guess stood, so one token more comes free: ${view.next_token}.`,
+    `Every guess stood, so one token more comes free: ${named(view.next_token, view)}.`,
     `The same pass gave p for the next place, too (codebook ${view.codebooks[row]}). The token drawn from it is ` +
       `called the bonus; its p is ${share(view.next_prob)}.`,
   ],
   plain: (view) => [
-    `The target draws token ${view.next_token}.`,
+    `The target draws token ${named(view.next_token, view)}.`,
     `Plain decoding: one pass, one token. Its p is ${share(view.next_prob)}.`,
   ],
   rollback: ({ cache: [before, full, kept], accepted, draft_tokens: { length } }) => [

@@ -1,6 +1,6 @@
 // Parts of the picture of a round: its tokens, the key, the line of the test, the cache.
 
-import { compared, equals, share } from "./amounts.js";
+import { compared, equals, named, share } from "./amounts.js";
 import { h } from "./dom.js";
 import { wordsOf } from "./step-rules.js";
 
@@ -22,7 +22,7 @@ export function chips(view, states, looked, look) {
   return states.map((state, row) => {
     const known = state !== "open";
     const drafted = view.draft_tokens[row];
-    const token = state === "corrected" ? view.next_token : (drafted ?? view.next_token);
+    const token = named(state === "corrected" ? view.next_token : (drafted ?? view.next_token), view);
     const chip = h(
       "button",
       { type: "button", class: `chip ${state}`, disabled: !known, onclick: () => look(row) },

@@ -1,6 +1,6 @@
 // One action of a round as a picture: the guesses, p and q as bars, and what decided.
 
-import { share } from "./amounts.js";
+import { named, share } from "./amounts.js";
 import { Bars, largestFirst } from "./bars.js";
 import { h } from "./dom.js";
 import { actionsOf, statesAt, tell } from "./step-actions.js";
@@ -57,7 +57,8 @@ export class StepView {
     this.bars.element.hidden = action.kind === "rollback" && here;
     this.key.hidden = this.bars.element.hidden;
     const marks = this.#marks(row, Object.keys(shown));
-    this.bars.show({ series: shown, order, shade, marks, label: labelOf(shown, order, marks) });
+    const name = (entry) => `${named(entry, this.view)}`;
+    this.bars.show({ series: shown, order, shade, marks, name, label: labelOf(shown, order, marks, name) });
     this.left.element.hidden = !residual;
     if (residual) this.#showResidual(order);
     this.decided.replaceChildren(...(here ? this.#decision() : []));
@@ -73,9 +74,10 @@ export class StepView {
   #showResidual(order) {
     const { residual, next_token: token } = this.view;
     const drawn = this.action.kind === "corrected";
-    const marks = drawn ? [{ entry: token, text: `drawn: ${token}, ${share(residual[token])}` }] : [];
+    const marks = drawn ? [{ entry: token, text: `drawn: ${named(token, this.view)}, ${share(residual[token])}` }] : [];
     const series = { residual };
-    this.left.show({ series, order, marks, label: labelOf(series, largestFirst(residual), marks) });
+    const name = (entry) => `${named(entry, this.view)}`;
+    this.left.show({ series, order, marks, name, label: labelOf(series, largestFirst(residual), marks, name) });
   }
 
   #marks(row, names) {
@@ -83,9 +85,9 @@ export class StepView {
     const token = row < view.draft_tokens.length ? view.draft_tokens[row] : view.next_token;
     if (row === view.draft_tokens.length && this.states[row] === "open") return [];
     const values = names.map((name) => `${name} ${share(view[name][row][token])}`);
-    const marks = [{ entry: token, text: `${token}: ${values.join(", ")}` }];
+    const marks = [{ entry: token, text: `${named(token, view)}: ${values.join(", ")}` }];
     if (row === action.row && action.kind === "corrected" && view.next_token !== token) {
-      marks.push({ entry: view.next_token, text: `${view.next_token}` });
+      marks.push({ entry: view.next_token, text: `${named(view.next_token, view)}` });
     }
     return marks;
   }
@@ -102,10 +104,10 @@ function seriesAt({ p, q }, row, asked) {
   return { ...(q[row] && { q: q[row] }), ...((asked || !q[row]) && { p: p[row] }) };
 }
 
-function labelOf(series, order, marks) {
-  const likeliest = Object.entries(series).map(([name, values]) => {
-    const tokens = order.slice(0, 3).map((entry) => `${entry} ${share(values[entry])}`);
-    return `${name}: ${tokens.join(", ")}`;
+function labelOf(series, order, marks, name) {
+  const likeliest = Object.entries(series).map(([title, values]) => {
+    const tokens = order.slice(0, 3).map((entry) => `${name(entry)} ${share(values[entry])}`);
+    return `${title}: ${tokens.join(", ")}`;
   });
   const marked = marks.map(({ text }) => `marked ${text}`);
   return `Probabilities of ${order.length} entries, largest first. ${[...likeliest, ...marked].join("; ")}.`;

@@ -15,8 +15,10 @@ from core.errors import ForespeakError
 from core.ideas import Idea
 from core.recording import Recording, record
 from core.sampling import Sampling
+from core.steps import view
 from core.trace import Trace, first_difference
-from tests.fake_voice import FakeVoice, engine_pcm, fake_engine
+from core.verify import find_rule
+from tests.fake_voice import EndingVoice, FakeVoice, engine_pcm, fake_engine
 
 SETTINGS = Settings(Sampling(0.9, top_p=0.95), gamma=4, seed=3)
 TEXT = "hello there"
@@ -260,3 +262,27 @@ def test_the_embedded_voice_speaks_as_if_nobody_recorded_it(tmp_path):
     assert first_difference(trace, recording.trace) is None
     recording.save(tmp_path / "r.safetensors")
     assert same(Recording.load(tmp_path / "r.safetensors"), recording)
+
+
+class TestASentenceThatEndsItself:
+    def test_it_is_kept_with_its_end_which_no_draft_could_say(self, tmp_path):
+        voice = EndingVoice()
+        kept = record(fake_engine(voice), TEXT, SETTINGS)
+        trace, V = kept.trace, voice.codec.codebook_size
+        assert trace.rounds[-1].next_token == V
+        assert {rows.shape[1] for rows in kept.draft_logits + kept.target_logits} == {V + 1}
+        assert all((rows[:, V] == -torch.inf).all() for rows in kept.draft_logits)
+        rule, sampling = find_rule(trace.rule), SETTINGS.sampling
+        for index, round_ in enumerate(trace.rounds):
+            step = view(kept, index, sampling, rule)
+            assert (step.accepted, step.next_token) == (round_.accepted, round_.next_token)
+        kept.save(tmp_path / "kept.safetensors")
+        assert same(Recording.load(tmp_path / "kept.safetensors"), kept)
+
+    def test_one_that_ends_at_once_cannot_be_kept(self):
+        with pytest.raises(ForespeakError, match="ended at once"):
+            record(fake_engine(EndingVoice()), "nothing", SETTINGS)
+
+    def test_one_that_does_not_end_is_given_up(self):
+        with pytest.raises(ForespeakError, match="keeps up to 12 s"):
+            record(fake_engine(EndingVoice()), "a" * 300, SETTINGS)
