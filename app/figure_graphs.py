@@ -8,10 +8,11 @@ from matplotlib.patches import Patch
 
 from app.cells import first_tokens
 from app.figure_numbers import fixed, share
-from app.figure_style import DRAFT, FAINT, INK, LINES, VERIFY, at_end, key, title
+from app.figure_style import DRAFT, FAINT, INK, VERIFY, at_end, key, line, title
 from core.metrics import Meter, Metrics, measure
 from core.trace import Trace
 
+MOST_NAMED = 5  # lines that have room for their names; of more the lowest and the highest have one
 OUTLIER = 1.5  # times the 95th percentile: what took longer would flatten all others
 
 Progress = list[tuple[float, Metrics]]
@@ -78,11 +79,12 @@ def draw_acceptance(axes: Axes, found: Progress) -> None:
     ends = []
     for q, shares in enumerate(rows):
         values = [np.nan if share is None else share for share in shares]
-        colour, dashes = LINES[q % len(LINES)]
+        colour, dashes = line(q)
         axes.plot([t for t, _ in found], values, color=colour, linestyle=dashes, linewidth=1.6)
         if shares[-1] is not None:
             ends.append((shares[-1], f"{q}: {share(shares[-1])}", colour))
-    at_end(axes, ends)
+    ends.sort()
+    at_end(axes, ends if len(ends) <= MOST_NAMED else [ends[0], ends[-1]])
 
 
 def _floor(rows: Sequence[Sequence[float | None]]) -> float:

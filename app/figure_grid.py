@@ -1,16 +1,18 @@
 """The figure's token grid: a row per codebook, a column per frame."""
 
 from collections.abc import Sequence
+from math import ceil
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.lines import Line2D
 
-from app.cells import Place, places_by_kind
-from app.figure_style import BODY, CELLS, PAPER, SMALL, key, title
+from app.cells import Place, ends, places_by_kind
+from app.figure_style import BODY, CELLS, INK, PAPER, SMALL, key, title
 from core.trace import Trace
 
+MOST_NAMED = 10  # rows that have room for their numbers
 SMALLEST_MARKED = 4.0  # points; in cells below this a marker would be a blot
 LOWER, UPPER, WHOLE = (0.5, 1.0), (0.0, 0.5), (0.0, 1.0)  # parts of a cell; y points down
 
@@ -26,10 +28,19 @@ def draw_grid(axes: Axes, trace: Trace) -> None:
             if marked and CELLS[kind][1]:
                 _draw_markers(axes, kind, cells, trace.frame_rate, min(width, height / 2) * 0.42)
     axes.set_ylim(trace.num_codebooks, 0)
-    rows = range(trace.num_codebooks)
+    draw_ends(axes, trace)
+    rows = range(0, trace.num_codebooks, ceil(trace.num_codebooks / MOST_NAMED))
     axes.set_yticks([q + 0.5 for q in rows], [str(q) for q in rows], size=BODY)
     axes.tick_params(axis="y", length=0)
     axes.set_ylabel("codebook", size=SMALL)
+
+
+def draw_ends(axes: Axes, trace: Trace) -> None:
+    """A line where a sentence ended itself, and what it is."""
+    for frame in ends(trace):
+        x = frame / trace.frame_rate
+        axes.axvline(x, color=INK, linewidth=2.5, gid="end", clip_on=False)
+        axes.annotate("end ", (x, 1.02), xycoords=("data", "axes fraction"), ha="right", size=SMALL)
 
 
 def draw_key(axes: Axes, trace: Trace) -> None:

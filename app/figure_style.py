@@ -51,6 +51,12 @@ RC = {
 }
 
 
+def line(number: int) -> tuple[str, Any]:
+    """Colour and dashes of a line, which no other of the first sixteen has."""
+    turns, place = divmod(number, len(LINES))
+    return LINES[place][0], LINES[(place + turns) % len(LINES)][1]
+
+
 def title(axes: Axes, text: str) -> None:
     """A panel's title, above its left end."""
     axes.annotate(

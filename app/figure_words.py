@@ -54,9 +54,14 @@ def draw_words(axes: Axes, trace: Trace) -> None:
 
 
 def spoken_words(trace: Trace) -> list[list[Label]]:
-    """The words of each sentence, each from the first to the last of its phonemes."""
+    """The words of each sentence, each from the first to the last of its phonemes; without any, the
+    sentence as a whole."""
     found = []
     for sentence, first in zip(trace.sentences, sentence_starts(trace), strict=False):
+        if not sentence.phonemes:  # nobody knows when which word is spoken
+            span = first / trace.frame_rate, (first + sentence.frames) / trace.frame_rate
+            found.append([Label(drawable(sentence.text), *span)] if sentence.frames else [])
+            continue
         edges = [at / trace.frame_rate for at in accumulate(sentence.durations, initial=first)]
         spans: dict[int, tuple[float, float]] = {}
         for word, (start, end) in zip(sentence.word_index, pairwise(edges), strict=True):

@@ -175,7 +175,7 @@ class Recorder:
         return Overheard(self._voice.draft(plan), partial(self._proposed, plan.stop))
 
     def _proposed(self, stop: int | None, logits: Tensor) -> None:
-        """The draft may take in several tokens at once: what it draws from is the last row, in which
+        """The draft may take in several tokens at once: what it draws from is the last row, where
         the end has no chance."""
         row = logits[-1:].clone()
         if stop is not None:

@@ -64,8 +64,8 @@ class Recordings:
             voice = ready.engine.voice
             if DRAFT not in voice.drafts:
                 raise ForespeakError(
-                    f"Step mode shows what a draft model guesses, and {voice.name} has none: choose "
-                    "another voice."
+                    f"Step mode shows what a draft model guesses, and {voice.name} has none: "
+                    "choose another voice."
                 )
             outlook = self._studio.outlook(order.voice, DRAFT, order.rule)
             settings = replace(order.drafted(outlook.gamma, outlook), draft=DRAFT)

@@ -81,6 +81,7 @@ class Booth:
                     pieces.append(event.samples)
         if not pieces:
             raise ForespeakError(
-                f"Nothing was said of “{order.text}”, it ended at once: choose another text or seed."
+                f"Nothing was said of “{order.text}”: it ended at once. Choose another text or "
+                "seed."
             )
         return np.concatenate(pieces)
