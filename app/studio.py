@@ -190,7 +190,7 @@ class Studio:
             self._states[voice] = State("warming", WARMING)
             first = replace(MEASURED, draft=engine.voice.drafts[0])
             warm_up(engine, first)
-            plain = Settings(gamma=0)
+            plain = replace(first, gamma=0)
             baseline = median(measure_baseline(engine, plain) for _ in range(TIMES_MEASURED))
             return Ready(engine, baseline, {first.draft: measure_outlook(engine, first)})
         except Exception as error:

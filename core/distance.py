@@ -104,7 +104,7 @@ def _vadusa(round_: Verified, tolerance: float, _groups: AcousticGroups) -> Tens
 
 
 def _groups_alike(round_: Verified, tolerance: float, groups: AcousticGroups) -> Tensor:
-    shares = groups.shares(tolerance)
+    shares = groups.shares(tolerance, round_.target_probs.shape[-1])
     rows = []
     for row, (p, q) in enumerate(zip(*_looked_at(round_), strict=True)):
         share = shares[(round_.position + row) % len(shares)].double()

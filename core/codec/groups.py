@@ -24,7 +24,14 @@ class AcousticGroups:
         self._distances = distances / size[:, None, None]
         self.shares = lru_cache(maxsize=8)(self._shares)
 
-    def _shares(self, radius: float) -> Tensor:
-        """[Q, V groups, V entries]: how much of an entry belongs to a group; columns sum to 1."""
+    def _shares(self, radius: float, size: int | None = None) -> Tensor:
+        """[Q, V groups, V entries]: how much of an entry belongs to a group; columns sum to 1.
+
+        size: of the distributions, if they have more: a sentence's end sounds like nothing else.
+        """
         inside = (self._distances <= radius).to(self._distances.dtype)
-        return inside / inside.sum(1, keepdim=True)
+        shares = inside / inside.sum(1, keepdim=True)
+        more = (size or shares.shape[-1]) - shares.shape[-1]
+        if not more:
+            return shares
+        return torch.stack([torch.block_diag(each, torch.eye(more)) for each in shares])

@@ -89,7 +89,7 @@ def verify_groups(
     """
     if groups is None:
         return verify_ratio(draft_tokens, draft_probs, target_probs, rng)
-    shares = groups.shares(tolerance)
+    shares = groups.shares(tolerance, target_probs.shape[-1])
 
     def of_row(row: int, p: Tensor, q: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         share = shares[(rng.position + row) % len(shares)].to(p.dtype)
