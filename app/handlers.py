@@ -72,7 +72,7 @@ class Handlers:
         get it. current, and what comes back of it: the voice that is chosen."""
         chosen = offer(name)
         if not chosen.here:
-            gr.Warning(why_not(name), duration=None, title="This voice is not here")
+            gr.Warning(why_not(name), duration=None)
             return gr.update(value=current), current, gr.skip()
         choices = draft_choices(chosen)
         kept = draft if draft in dict(choices).values() else choices[0][1]

@@ -148,7 +148,7 @@ def _lay_out(
         open_trace.upload(handlers.replay_file, open_trace, [live, tabs], **QUIET)
         text.submit(None, js=PRESS, **QUIET)
         loud = QUIET | {"queue": True}  # only the queue carries messages
-        who.input(handlers.choose, [who, chosen, draft], [who, chosen, draft], **loud)
+        who.select(handlers.choose, [who, chosen, draft], [who, chosen, draft], **loud)
         page.load(handlers.voices, None, who, **QUIET)
         page.load(handlers.outputs, None, speakers, **QUIET)
         page.load(None, None, tabs, js=TURN_TO_TEST, **QUIET)

@@ -5,8 +5,9 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+from app.wire import Lane
 from core.engine import AudioReady, Finished, RoundDone, SentenceStarted, Settings, Started
-from tests.fake_voice import fake_engine
+from tests.fake_voice import EndingVoice, ToneCodec, fake_engine
 
 pytestmark = pytest.mark.browser
 
@@ -172,3 +173,27 @@ class TestRun:
         known = facts(lines_of(synthesize())[:1])
         assert known["header"] is None
         assert (known["Q"], known["frames"], known["spoken"], known["audioSeconds"]) == (0, 0, 0, 0)
+
+
+LENGTHS = """async (lines) => {
+  const { Run } = await import("./page/run.js");
+  const run = new Run();
+  const frames = lines.map((line) => (run.add(line), [run.frames, run.open]));
+  const ends = run.ends.map(({ frame, kind, token }) => [frame, kind, token]);
+  return { frames, ends, spoken: run.spoken, emitted: run.emitted };
+}"""
+
+
+@pytest.mark.parametrize("codebooks", [1, 2, 8])
+def test_a_sentence_that_ends_itself_is_never_longer_than_what_was_said(blank, codebooks):
+    lane = Lane(0, None)
+    engine = fake_engine(EndingVoice(ToneCodec(codebooks)))
+    lines = [lane.add(event) for event in engine.synthesize("hello\nnothing\nyou", Settings())]
+    known = blank.evaluate(LENGTHS, lines)
+    lengths = [frames for frames, _ in known["frames"]]
+    assert lengths == sorted(lengths)
+    assert known["frames"][-1] == [8, False]
+    assert any(is_open for _, is_open in known["frames"])
+    assert [(frame, token) for frame, _, token in known["ends"]] == [(5, 5), (5, 5), (8, 5)]
+    assert known["spoken"] == 8 * codebooks
+    assert known["emitted"] == lane.metrics().tokens
