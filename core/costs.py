@@ -15,6 +15,7 @@ import numpy as np
 
 from core.drafters import Drafter, Draw, LanguageModel
 from core.engine import Engine, Settings
+from core.errors import ForespeakError
 from core.rules.exact import accept_probability
 from core.sampling import Noise, Sampling, probs
 from core.speedup import Costs, Outlook
@@ -22,16 +23,24 @@ from core.trace import Trace
 from core.verify import Rule, find_rule
 
 LONGEST = 8  # the greatest γ that is considered
+FIRST = 3  # position that is timed: the draft may be two tokens behind, and must have taken in one
 PLACES = 4  # positions of a sentence at which its passes are timed
 TIMES = 3  # that each of them is timed
 SETTLING = 5  # before that: whatever ran last has left its own data in the caches
 TRIAL = "A small model guesses ahead."
+TRIALS = 8  # of a voice that ends its sentences itself, and may do so too soon
 
 
 def measure_outlook(engine: Engine, settings: Settings) -> Outlook:
-    """Of this voice on this computer, from one sentence; takes a second or two."""
-    wide = replace(settings, gamma=LONGEST)
-    trace = engine.trace(TRIAL, wide)
+    """Of this voice on this computer, from one sentence; takes a second or two.
+
+    Raises ForespeakError if the voice says next to nothing, seed after seed.
+    """
+    for seed in range(settings.seed, settings.seed + TRIALS):
+        wide = replace(settings, gamma=LONGEST, seed=seed)
+        trace = engine.trace(TRIAL, wide)
+        if len(_first_sentence(trace)) >= shortest(LONGEST):
+            break
     return Outlook(mean_acceptance(trace), measure_costs(engine, wide, trace))
 
 
@@ -66,10 +75,18 @@ def full_acceptance(trace: Trace) -> float:
 
 
 def measure_costs(engine: Engine, settings: Settings, trace: Trace) -> Costs:
-    """Of the first sentence of a run that was made with these settings."""
+    """Of the first sentence of a run that was made with these settings.
+
+    Raises ForespeakError if it is too short.
+    """
     voice, sampling = engine.voice, settings.sampling
+    tokens = _first_sentence(trace)
+    if len(tokens) < shortest(settings.gamma):
+        raise ForespeakError(
+            f"The voice ended its sentence after {len(tokens)} tokens, too few to time γ "
+            f"{settings.gamma}: try another seed or a longer text."
+        )
     plan = engine.plan(trace.sentences[0].text, settings)
-    tokens = [token for round_ in trace.rounds if round_.sentence == 0 for token in round_.tokens]
     target = voice.target(plan)
     samples = sample_costs(
         target,
@@ -82,6 +99,16 @@ def measure_costs(engine: Engine, settings: Settings, trace: Trace) -> Costs:
         full_acceptance(trace),
     )
     return Costs.typical(costs for (costs,) in samples)
+
+
+def shortest(gamma: int) -> int:
+    """How many tokens a sentence must have for windows of gamma to be timed in it."""
+    return FIRST + gamma + 1
+
+
+def _first_sentence(trace: Trace) -> list[int]:
+    """Its tokens."""
+    return [token for round_ in trace.rounds if round_.sentence == 0 for token in round_.tokens]
 
 
 def sample_costs(
@@ -98,8 +125,7 @@ def sample_costs(
 
     full: the share of proposals that come after full acceptance.
     """
-    # From 3 on: the draft can then be two tokens behind and still have taken in one.
-    for place in np.linspace(3, len(tokens) - gamma - 1, PLACES, dtype=int).tolist():
+    for place in np.linspace(FIRST, len(tokens) - gamma - 1, PLACES, dtype=int).tolist():
         passes = _time_passes(target, tokens, place, gamma + 1, sampling)
         v = tuple(seconds / passes[0] for seconds in passes)
         draw = partial(rule.draw, noise.at(place))

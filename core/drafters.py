@@ -224,4 +224,5 @@ class NGramDraft:
 def check_draft(name: str, offered: Sequence[str] = tuple(DRAFTS)) -> None:
     """Raises ForespeakError if there is no such way of drafting among those offered."""
     if name not in offered:
-        raise ForespeakError(f"Unknown draft {name!r}: choose one of {', '.join(offered)}.")
+        what = f"This voice has no draft {name!r}" if name in DRAFTS else f"Unknown draft {name!r}"
+        raise ForespeakError(f"{what}: choose one of {', '.join(offered)}.")

@@ -20,12 +20,13 @@ from core.costs import (
 )
 from core.drafters import DraftModel
 from core.engine import Engine, Settings
+from core.errors import ForespeakError
 from core.sampling import Noise, Sampling, probs
 from core.speedup import Costs, best_window, predict_speedup
 from core.trace import Round, Trace
 from core.verify import RULES
 from core.voices.base import Plan
-from tests.fake_voice import FakeVoice, fake_engine
+from tests.fake_voice import EndingVoice, FakeVoice, fake_engine
 from tests.fakes import ToyModel, language
 
 BLANK = Trace("fake", "lossless", True, 3, 0.8, 0, 1.0, 0, 1.0, "cpu", 2, 5, 21.5, 22050)
@@ -143,7 +144,7 @@ def test_drafters_are_timed_beside_the_same_passes():
     """Drafts are compared: one v for all, and the target left as it was found at every place."""
     target = ToyModel(language(0))
     drafters = [DraftModel(ToyModel(language(seed)), Sampling()) for seed in (1, 2)]
-    tokens = [0, 1, 2] * 10
+    tokens = [0, 1, 2] * 6
     samples = list(
         sample_costs(target, drafters, tokens, 4, Sampling(), RULES["lossless"], Noise(0), 0.5)
     )
@@ -166,8 +167,10 @@ def test_a_pass_that_was_held_up_is_not_what_passes_take(monkeypatch, timed_engi
     clock, looks, lost = costs_module.perf_counter, count(), []
 
     def late() -> float:
-        """One timing of each series ends late; before the first of them all is warmed up."""
-        if next(looks) % (2 + 2 * costs_module.TIMES) == 2 * which + 1:
+        """One timing of each series ends late, of those that count."""
+        timing, end = divmod(next(looks), 2)
+        series = costs_module.SETTLING + costs_module.TIMES
+        if end and timing % series == costs_module.SETTLING + which - 1:
             lost.append(1000.0)
         return clock() + sum(lost)
 
@@ -208,3 +211,30 @@ def test_nothing_is_gained_where_every_token_of_a_pass_costs_alike(timed_engine)
 def test_the_best_gamma_of_a_real_clock_is_one_that_can_be_chosen(rule: str, temperature: float):
     settings = Settings(Sampling(temperature), rule)
     assert 1 <= measure_outlook(fake_engine(), settings).gamma <= LONGEST
+
+
+def test_a_sentence_that_ends_too_soon_is_not_timed():
+    """A place before its beginning or behind its end would be timed, or fail without a word."""
+    engine = Engine(EndingVoice(), torch.device("cpu"))
+    assert measure_outlook(engine, Settings(gamma=4)).gamma >= 1
+    trace = engine.trace("hey", Settings(gamma=4))
+    with pytest.raises(ForespeakError, match="too few to time γ 4"):
+        measure_costs(engine, Settings(gamma=4), trace)
+
+
+def test_another_seed_is_tried_where_the_trial_ended_at_once(monkeypatch: pytest.MonkeyPatch):
+    """A voice that draws its end now and then must not fail to load; one that always does, must."""
+    engine = Engine(EndingVoice(), torch.device("cpu"))
+    speak, seeds = engine.trace, []
+
+    def trace(text: str, settings: Settings) -> Trace:
+        seeds.append(settings.seed)
+        return speak(text if settings.seed == last else "hey", settings)
+
+    monkeypatch.setattr(engine, "trace", trace)
+    last = 5
+    measure_outlook(engine, Settings(seed=3))
+    assert seeds == [3, 4, 5]
+    last = -1
+    with pytest.raises(ForespeakError, match="too few"):
+        measure_outlook(engine, Settings(seed=3))

@@ -89,7 +89,7 @@ def test_measured_anew_the_old_results_are_set_aside(handlers, tmp_path):
     [
         ({"chosen": ([], ["lossless"], [2])}, "No draft"),
         ({"chosen": (["model"], None, [2])}, "No rule"),
-        ({"chosen": (["heads"], ["lossless"], [2])}, "Unknown draft 'heads'"),
+        ({"chosen": (["heads"], ["lossless"], [2])}, "This voice has no draft 'heads'"),
         ({"sentences": 31}, "1 to 30"),
         ({"sentences": 1.5}, "1 to 30"),
         ({"sentences": None}, "1 to 30"),

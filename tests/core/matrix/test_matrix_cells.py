@@ -30,7 +30,7 @@ def test_a_rule_may_come_with_several_tolerances():
         ((["model"], ["lossless:1"], [4]), "no tolerance"),
         ((["model"], ["lossless"], [17]), "γ 17"),
         ((["model"], ["lossless"], ["many"]), "γ many"),
-        ((["heads"], ["lossless"], [4]), "Unknown draft 'heads'"),
+        ((["heads"], ["lossless"], [4]), "This voice has no draft 'heads'"),
         (([], ["lossless"], [4]), "No draft"),
         ((["model"], [], [4]), "No rule"),
         ((["model"], ["lossless"], []), "No γ"),
