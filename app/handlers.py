@@ -14,7 +14,7 @@ from app.runs import Run, Runs, Work
 from app.speakers import Speakers
 from app.speaking import live, race, render
 from app.studio import Studio
-from app.voices import draft_choices, offer, voice_choices, why_not
+from app.voices import draft_choices, offer, too_slow, voice_choices, why_not
 from core.errors import ForespeakError
 
 StageValue = dict[str, Any]
@@ -74,6 +74,8 @@ class Handlers:
         if not chosen.here:
             gr.Warning(why_not(name), duration=None)
             return gr.update(value=current), current, gr.skip()
+        if slow := too_slow(name, self._studio.device):
+            gr.Info(slow, duration=None)
         choices = draft_choices(chosen)
         kept = draft if draft in dict(choices).values() else choices[0][1]
         return gr.skip(), name, gr.update(choices=choices, value=kept)

@@ -11,6 +11,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from app.report import say_table
 from app.sinks import Memory, Sink, pass_on
 from app.studio import load_engine
+from app.voices import too_slow
 from core.costs import measure_outlook
 from core.engine import AudioReady, Engine, Event, SentenceStarted, Settings, Started
 from core.trace import Trace
@@ -30,6 +31,8 @@ def speak_and_report(
     adaptive: let γ adapt to what drafting yields and costs on this computer.
     """
     progress = Console(stderr=True)
+    if slow := too_slow(voice, device):
+        progress.print(slow)
     with progress.status("Loading the voice"):
         engine = load_engine(voice, device, settings)
         if adaptive:

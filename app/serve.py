@@ -50,7 +50,7 @@ def serve(
     port = pick_port(host, port)
     lan = network_address(host, port)
     leave_a_core()
-    studio = Studio(lambda name: Engine.load(name, device))
+    studio = Studio(lambda name: Engine.load(name, device), device)
     page = build_page(studio, voice, tests=tests, lan=lan)
     url = start(page, host, port, browser, password)
     try:

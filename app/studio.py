@@ -96,8 +96,9 @@ class Studio:
     again by the next who asks.
     """
 
-    def __init__(self, load: Callable[[str], Engine]):
-        """load: gives the engine of a voice's name; it need not be warm."""
+    def __init__(self, load: Callable[[str], Engine], device: str = "auto"):
+        """load: gives the engine of a voice's name; it need not be warm. device: where it is."""
+        self.device = device
         self._load = load
         self._turns = Turns()
         self._loading = threading.Lock()

@@ -8,10 +8,12 @@ from functools import partial
 
 from app.orders import NO_DRAFT
 from core.drafters import DRAFTS
-from core.engine import VOICES, voice_names
+from core.engine import VOICES, pick_device, voice_names
 from core.errors import ForespeakError
+from core.forecast import warning
 from core.hub import Hub
 from core.voices.declaration import BarkDeclaration, Declaration, read_declaration
+from core.voices.declared import expect_rtf
 
 PATIENCE = 4.0  # seconds that the hub may take to say how large a voice is
 
@@ -67,6 +69,16 @@ def why_not(name: str) -> str:
         f"{declaration.title} is not on this computer. Fetch it with {command(name)} "
         f"({_size(declaration)}), then open this page again. Licence: {declaration.licence}"
     )
+
+
+def too_slow(name: str, device: str) -> str | None:
+    """What to tell of a voice that is here, before it is loaded: None if it will keep up."""
+    if name in VOICES or pick_device(device).type != "cpu":
+        return None
+    try:
+        return warning(name, expect_rtf(name, Hub()))
+    except ForespeakError:  # it will fail to load, and say why
+        return None
 
 
 def command(name: str) -> str:

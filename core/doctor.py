@@ -157,7 +157,8 @@ def _check_file(path: Path, digest: str) -> Check:
 
 
 def check_voices() -> Iterator[Check]:
-    """Every voice that is declared in assets/voices: whether it is here, and its licence."""
+    """Every voice that is declared in assets/voices: whether it is here, its licence, and how fast
+    it would be on this CPU."""
     for path in sorted((ROOT / "assets" / "voices").glob("*.toml")):
         check = attempt(f"voice {path.stem}", partial(_describe_voice, path.stem), INSTALL_HUB)
         # Whoever does not use it need not care.
@@ -167,12 +168,14 @@ def check_voices() -> Iterator[Check]:
 def _describe_voice(name: str) -> str:
     from core.hub import Hub
     from core.voices.declaration import read_declaration
+    from core.voices.declared import expect_rtf
 
     declaration, hub = read_declaration(name), Hub()
     for repository in declaration.repositories.values():
         if hub.find(repository) is None:
             raise ForespeakError(f"not here: launch.py fetch {name} ({declaration.licence})")
-    return f"here, licence {declaration.licence}"
+    rtf = expect_rtf(name, hub)
+    return f"here, licence {declaration.licence}; RTF without a draft about {rtf:.1f} on this CPU"
 
 
 def _check_audio(audio: Callable[[], str]) -> Check:

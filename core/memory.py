@@ -19,13 +19,13 @@ def free_memory(device: torch.device) -> int | None:
     return int(available[1]) * 1024 if available else None
 
 
-def check_memory(name: str, need: int, device: torch.device, smaller: str | None) -> None:
+def check_memory(name: str, need: int, device: torch.device, smaller: str) -> None:
     """Raise ForespeakError if a voice needs more bytes than are free; smaller: one that needs
     less."""
     free = free_memory(device)
     if free is None or need <= free:
         return
-    choices = [f"choose the voice {smaller}"] if smaller else []
+    choices = [f"choose the voice {smaller}"]
     choices += ["speak on the CPU (--device cpu)"] if device.type == "cuda" else []
     choices += ["close other programs"]
     raise ForespeakError(

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from core.codec.base import check_codes
 from core.codec.groups import AcousticGroups
-from core.codec.published import load_published
+from core.codec.published import frame_rate, load_published
 from core.errors import ForespeakError
 
 PAST = 3  # frames that samples hear of, through the layers behind the LSTM: 1.3, rounded up
@@ -32,6 +32,11 @@ class EnCodec:
         self.hop = math.prod(config.upsampling_ratios)
         self.frame_rate = config.sampling_rate / self.hop
         self._model = model
+
+    @staticmethod
+    def rate(folder: Path) -> float:
+        """Frames a second of a published checkpoint."""
+        return frame_rate("EncodecConfig", folder)
 
     @classmethod
     def load(cls, folder: Path, device: torch.device, num_codebooks: int) -> "EnCodec":

@@ -8,6 +8,7 @@ from torch import nn
 
 from core.errors import ForespeakError
 from core.hub import INSTALL
+from core.lm.weights import read_config
 
 
 def find_class(name: str) -> Any:
@@ -29,3 +30,10 @@ def load_published(name: str, folder: Path) -> nn.Module:
         ).eval()
     except (OSError, ValueError, RuntimeError) as error:
         raise ForespeakError(f"{folder} is damaged: fetch the voice again.") from error
+
+
+def frame_rate(name: str, folder: Path) -> float:
+    """Frames a second of a published codec, before it is loaded; name: of its configuration's
+    class."""
+    config = find_class(name)(**read_config(folder))
+    return config.sampling_rate / config.hop_length

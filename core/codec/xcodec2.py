@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from core.codec.base import check_codes
-from core.codec.published import load_published
+from core.codec.published import frame_rate, load_published
 from core.codec.whole import WholeStream
 from core.errors import ForespeakError
 
@@ -23,6 +23,11 @@ class XCodec2:
         self.frame_rate = config.sampling_rate / config.hop_length
         self.codebook_size = len(model.quantizer.quantizer.codebook)
         self._model = model
+
+    @staticmethod
+    def rate(folder: Path) -> float:
+        """Frames a second of a published checkpoint."""
+        return frame_rate("Xcodec2Config", folder)
 
     @classmethod
     def load(cls, folder: Path, device: torch.device, num_codebooks: int = 1) -> "XCodec2":

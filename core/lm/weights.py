@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -48,8 +48,14 @@ class Weights:
     @property
     def parameters(self) -> int:
         """How many numbers they hold, from the headers alone."""
+        return self.count(lambda _: True)
+
+    def count(self, wanted: Callable[[str], bool]) -> int:
+        """How many of them are in tensors of wanted names."""
         return sum(
-            math.prod(file.get_slice(name).get_shape()) for name, file in self._files.items()
+            math.prod(file.get_slice(name).get_shape())
+            for name, file in self._files.items()
+            if wanted(name)
         )
 
     @contextmanager

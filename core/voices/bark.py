@@ -10,15 +10,22 @@ from core.codec.encodec import EnCodec
 from core.codec.published import find_class
 from core.codec.whole import WholeStream
 from core.errors import ForespeakError
+from core.forecast import Work
 from core.hub import Hub
-from core.lm.bark import Bark, BarkFine, Speaker, load_speaker
+from core.lm.bark import Bark, BarkFine, BarkRules, Speaker, load_speaker
 from core.lm.vocabulary import Vocabulary
 from core.lm.weights import Weights, read_config
 from core.lm.windowed import WindowedState
+from core.memory import check_memory
 from core.trace import Sentence
 from core.voices.base import Plan, Stage
 from core.voices.declaration import BarkDeclaration
 from core.voices.published import PublishedVoice
+
+SENTENCE_S = 5  # how long a sentence usually lasts; the last stage takes as much for any
+CODEC = "codec_model."
+DRAFTED = ("semantic.", "coarse_acoustics.")
+"""Names of a checkpoint's tensors begin so: those of the codec, and of the stages with a draft."""
 
 
 class BarkCodec:
@@ -51,6 +58,7 @@ class BarkVoice(PublishedVoice):
     def __init__(self, name: str, declaration: BarkDeclaration, device: torch.device, hub: Hub):
         super().__init__(name, declaration, hub)
         folders = self.folders
+        check_memory(name, needed(folders["target"], folders["draft"]), device, declaration.smaller)
         self._longest = declaration.longest_s
         self._vocabulary = Vocabulary(folders["target"], declaration.target.repository)
         self._target, self._draft = (Bark(folders[part], device) for part in ("target", "draft"))
@@ -87,11 +95,45 @@ class BarkVoice(PublishedVoice):
         return Plan(shown, semantic, span=rules.sliding_window_len)
 
 
+def needed(target: Path, draft: Path) -> int:
+    """Bytes of memory that all stages and the codec take, and the draft's two: 16 bits a number,
+    but 32 in the codec."""
+    whole, small = Weights(target), Weights(draft)
+    halves = whole.parameters + small.count(lambda name: name.startswith(DRAFTED))
+    return 2 * halves + 2 * whole.count(lambda name: name.startswith(CODEC))
+
+
+def bark_work(folder: Path) -> Work:
+    """What a second of sound takes without a draft, in a sentence of usual length."""
+    weights, rules = Weights(folder), BarkRules.load(folder)
+
+    def passed(stage: str) -> int:
+        """What its rows are multiplied by: not what is looked up, nor the masks of the makers."""
+        looked_up = f"{stage}input_embeds", f"{stage}position_embeds"
+        return weights.count(
+            lambda name: (
+                name.startswith(stage)
+                and not name.startswith(looked_up)
+                and not name.endswith(".attn.bias")
+            )
+        )
+
+    coarse_hz = rules.coarse_rate_hz * rules.n_coarse_codebooks
+    single = rules.semantic_rate_hz * passed("semantic.") + coarse_hz * passed("coarse_acoustics.")
+    # Every window begins with a prompt, whose later half grows with the sentence.
+    prompt = rules.max_coarse_input_length + rules.max_coarse_history / 2
+    windows = coarse_hz / rules.sliding_window_len
+    filled = rules.n_fine_codebooks - rules.n_coarse_codebooks
+    fine = filled * rules.max_fine_input_length / SENTENCE_S
+    many = windows * prompt * passed("coarse_acoustics.") + fine * passed("fine_acoustics.")
+    return Work(single, many)
+
+
 def load_codec(folder: Path, device: torch.device, num_codebooks: int) -> EnCodec:
     """The EnCodec that a Bark checkpoint contains."""
     config = find_class("EncodecConfig")(**read_config(folder)["codec_config"])
     model = find_class("EncodecModel")(config)
-    weights, prefix = Weights(folder), "codec_model."
+    weights, prefix = Weights(folder), CODEC
     # What newer versions of torch call original0 and original1, older ones called g and v.
     tensors = {
         name.removeprefix(prefix)

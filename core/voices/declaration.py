@@ -1,16 +1,13 @@
 """A voice from a model hub, as a file in assets/voices declares it; see the README there."""
 
-from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import tomlkit
-import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from tomlkit.exceptions import TOMLKitError
 
-from core.codec.base import Codec
 from core.codec.encodec import EnCodec
 from core.codec.xcodec2 import XCodec2
 from core.errors import ForespeakError
@@ -21,11 +18,9 @@ from core.sampling import Sampling
 from core.voices.base import ASSETS
 
 FOLDER = ASSETS / "voices"
-CODECS: dict[str, Callable[[Path, torch.device, int], Codec]] = {
-    "encodec": EnCodec.load,
-    "xcodec2": XCodec2.load,
-}
-"""Kinds of codec: what loads one from a folder, on a device, with so many codebooks."""
+SMALLEST = "joe"
+CODECS: dict[str, type[EnCodec] | type[XCodec2]] = {"encodec": EnCodec, "xcodec2": XCodec2}
+"""Kinds of codec: `load` takes one from a folder to a device, with so many codebooks."""
 
 
 class Strict(BaseModel):
@@ -64,14 +59,14 @@ class Declaration(Strict):
     """What makes a voice of two language models and a codec.
 
     stop: the token that ends a sentence; without one, sentences last `longest_s`. smaller: a voice
-    that needs less memory.
+    that needs less memory; the embedded one always does.
     """
 
     title: str
     licence: str = Field(min_length=3)
     prompt: str
     stop: str | None = None
-    smaller: str | None = None
+    smaller: str = SMALLEST
     longest_s: float = Field(gt=0, le=600)
     target: Source
     draft: Source | None = None
@@ -113,6 +108,7 @@ class BarkDeclaration(Strict):
     title: str
     licence: str = Field(min_length=3)
     longest_s: float = Field(gt=0, le=15)
+    smaller: str = SMALLEST
     speaker: str = ""
     target: Source
     draft: Source

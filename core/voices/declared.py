@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 from core.codec.base import Codec
+from core.forecast import Work, expected_rtf, measure_speed
 from core.hub import Hub
 from core.lm.llama import LlamaRuntime
 from core.lm.prompted import PromptedState
@@ -14,10 +15,16 @@ from core.lm.vocabulary import Vocabulary
 from core.lm.weights import Weights
 from core.memory import check_memory
 from core.trace import Sentence
-from core.voices.bark import BarkVoice
+from core.voices.bark import BarkVoice, bark_work
 from core.voices.base import Plan, Voice
-from core.voices.declaration import CODECS, BarkDeclaration, Declaration, read_declaration
-from core.voices.published import PublishedVoice
+from core.voices.declaration import (
+    CODECS,
+    FOLDER,
+    BarkDeclaration,
+    Declaration,
+    read_declaration,
+)
+from core.voices.published import PublishedVoice, here
 
 SLOWEST = 0.3  # seconds a character: nobody speaks so slowly, so whoever does has lost the thread
 SHORTEST = 2.0  # seconds that any sentence may last
@@ -44,8 +51,8 @@ class Declared(PublishedVoice):
         folders = self.folders
         check_memory(name, needed(folders), device, declaration.smaller)
         self._declaration = declaration
-        load, books = CODECS[declaration.codec.kind], len(declaration.codebooks)
-        self.codec: Codec = load(folders["codec"], device, books)
+        codec, books = CODECS[declaration.codec.kind], len(declaration.codebooks)
+        self.codec: Codec = codec.load(folders["codec"], device, books)
         self._target = self._speaker(folders["target"], declaration.target.repository, device)
         self._draft = None
         if declaration.draft is not None:
@@ -81,6 +88,24 @@ def needed(folders: Mapping[str, Path]) -> int:
     """Bytes of memory that models and codec take: 16 bits a number, but 32 in the codec."""
     parameters = {part: Weights(folder).parameters for part, folder in folders.items()}
     return 2 * sum(parameters.values()) + 2 * parameters["codec"]
+
+
+def work(declaration: Declaration, folders: Mapping[str, Path]) -> Work:
+    """What decoding without a draft takes; a row of the embedding is next to nothing."""
+    weights = Weights(folders["target"])
+    frames = CODECS[declaration.codec.kind].rate(folders["codec"])
+    passed = weights.count(lambda name: not name.startswith("model.embed_tokens."))
+    return Work(passed * frames * len(declaration.codebooks))
+
+
+def expect_rtf(name: str, hub: Hub, folder: Path = FOLDER) -> float:
+    """About how many seconds of work a second of sound is for this computer's CPU, without a draft.
+    The voice must be declared and here."""
+    declaration = read_declaration(name, folder)
+    folders = here(name, declaration, hub)
+    if isinstance(declaration, BarkDeclaration):
+        return expected_rtf(bark_work(folders["target"]), measure_speed())
+    return expected_rtf(work(declaration, folders), measure_speed())
 
 
 def load_declared(name: str, device: torch.device) -> Voice:

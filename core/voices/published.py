@@ -1,6 +1,7 @@
 """What voices from a model hub have in common."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from core.errors import ForespeakError
 from core.hub import Hub
@@ -12,12 +13,8 @@ class PublishedVoice:
     """Its files, which must be here already, and its text: they read it as it is written."""
 
     def __init__(self, name: str, declaration: Declaration | BarkDeclaration, hub: Hub):
-        remedy = f"launch.py fetch {name} downloads it"
         self.name = name
-        self.folders = {
-            part: hub.require(repository, remedy)
-            for part, repository in declaration.repositories.items()
-        }
+        self.folders = here(name, declaration, hub)
 
     def sentences(self, text: str) -> Iterable[str]:
         for line in text.splitlines():
@@ -27,3 +24,12 @@ class PublishedVoice:
         """Raises ForespeakError for any speaking rate but its own."""
         if rate != 1:
             raise ForespeakError(f"{self.name} chooses its own pace: leave the rate at 1.")
+
+
+def here(name: str, declaration: Declaration | BarkDeclaration, hub: Hub) -> dict[str, Path]:
+    """Folders of its repositories by what they are for; ForespeakError if one is not here."""
+    remedy = f"launch.py fetch {name} downloads it"
+    return {
+        part: hub.require(repository, remedy)
+        for part, repository in declaration.repositories.items()
+    }

@@ -11,7 +11,7 @@ from app.handlers import Handlers
 from app.orders import NO_DRAFT
 from app.runs import Runs
 from app.studio import Studio
-from app.voices import Offer, draft_choices, offer, offers, why_not
+from app.voices import Offer, draft_choices, offer, offers, too_slow, why_not
 from app.wire import Lane
 from core.engine import Settings, voice_names
 from core.errors import ForespeakError
@@ -91,8 +91,19 @@ class TestChoosing:
         monkeypatch.setattr(Cache, "missing", unreachable)
         assert "launch.py fetch bark (it tells the size first)" in why_not("bark")
 
+    @pytest.mark.parametrize(("rtf", "told"), [(12.3, ["about 12 s of work"]), (0.8, [])])
+    def test_a_slow_one_says_so_before_it_is_loaded(self, handlers, monkeypatch, rtf, told):
+        informed = []
+        monkeypatch.setattr("app.handlers.gr.Info", lambda text, **_: informed.append(text))
+        monkeypatch.setattr(voices, "Hub", Cache)
+        monkeypatch.setattr(voices, "expect_rtf", lambda *_: rtf)
+        assert handlers.choose("bark", "joe", "model")[1] == "bark"
+        assert all(words in text for words, text in zip(told, informed, strict=True))
+        assert too_slow("joe", "cpu") is None
+
     def test_drafts_are_those_of_the_voice(self, handlers, warned, monkeypatch):
         monkeypatch.setattr(voices, "Hub", Cache)
+        monkeypatch.setattr(voices, "expect_rtf", lambda *_: 0.1)
         _, current, drafts = handlers.choose("bark", "joe", "heads")
         assert (current, drafts["value"], warned) == ("bark", "model", [])
         assert [name for _, name in drafts["choices"]] == ["model", "ngram", NO_DRAFT]

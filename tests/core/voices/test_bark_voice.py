@@ -11,9 +11,10 @@ pytest.importorskip("transformers", minversion="5.24")
 
 from core.engine import AudioReady, Engine, Finished, Settings
 from core.errors import ForespeakError
+from core.lm.weights import Weights
 from core.sampling import Sampling
 from core.trace import Trace, first_difference
-from core.voices.bark import BarkVoice
+from core.voices.bark import BarkVoice, bark_work, needed
 from core.voices.declaration import BarkDeclaration, read_declaration
 from tests.core.lm.test_bark import save_bark, save_speaker, tiny_bark
 from tests.tiny_voice import make_tokenizer
@@ -33,7 +34,7 @@ class Here:
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Here:
     root = tmp_path_factory.mktemp("barks")
     for seed, name in enumerate(("bark", "bark-small")):
         # Bytes are the whole vocabulary: text ids must fit behind the semantic ones.
@@ -43,7 +44,12 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     fine = rng.integers(32, size=(8, 9))
     history = {"semantic": rng.integers(50, size=9), "coarse": fine[:2], "fine": fine}
     save_speaker(root / "bark", "v2/en_speaker_6", history)
-    return Engine(BarkVoice("bark", read_declaration("bark"), CPU, Here(root)), CPU)
+    return Here(root)
+
+
+@pytest.fixture(scope="module")
+def engine(hub: Here) -> Engine:
+    return Engine(BarkVoice("bark", read_declaration("bark"), CPU, hub), CPU)
 
 
 def speak(engine: Engine, settings: Settings) -> tuple[Trace, np.ndarray]:
@@ -90,3 +96,28 @@ def test_what_is_fetched() -> None:
     assert "speaker_embeddings/v2/en_speaker_6_fine_prompt.npy" in (
         declaration.repositories["target"].files
     )
+
+
+def test_one_that_does_not_fit_is_not_loaded(hub: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The draft's codec and last stage are not loaded, so they need no room."""
+    target, draft = (hub.require(name, "") for name in ("suno/bark", "suno/bark-small"))
+    need, all_of_both = needed(target, draft), Weights(target).parameters * 2
+    assert 2 * all_of_both * 0.6 < need < 2 * all_of_both
+    monkeypatch.setattr("core.memory.free_memory", lambda _: need)
+    BarkVoice("bark", read_declaration("bark"), CPU, hub)
+    monkeypatch.setattr("core.memory.free_memory", lambda _: need - 1)
+    with pytest.raises(ForespeakError, match=r"^bark needs .* choose the voice joe, or close"):
+        BarkVoice("bark", read_declaration("bark"), CPU, hub)
+
+
+def test_what_a_second_of_sound_takes(hub: Here) -> None:
+    """By hand: 49.9 semantic and 150 coarse tokens, a prompt per window, six passes at the end."""
+    folder = hub.require("suno/bark", "")
+    bark = tiny_bark(0, text=256)
+    semantic, coarse = (
+        sum(tensor.numel() for name, tensor in part.named_parameters() if "_embeds_" not in name)
+        for part in (bark.semantic, bark.coarse_acoustics)
+    )
+    work = bark_work(folder)
+    assert work.single == pytest.approx(49.9 * semantic + 150 * coarse)
+    assert work.many > 150 / 12 * (16 + 30 / 2) * coarse

@@ -10,15 +10,17 @@ import torch
 
 pytest.importorskip("transformers", minversion="5.24")
 pytest.importorskip("httpx2")
+from transformers import LlamaForCausalLM
 
 from core.engine import AudioReady, Engine, Finished, Settings
 from core.errors import ForespeakError
+from core.forecast import Speed
 from core.hub import Hub
 from core.recording import record
 from core.sampling import Sampling
 from core.trace import Trace, first_difference
 from core.voices.declaration import Declaration, read_declaration
-from core.voices.declared import Declared
+from core.voices.declared import Declared, expect_rtf
 from tests.fake_hub import FakeHub, serving
 from tests.tiny_voice import DECLARATION, SIGNS, SIZE, SPEECH, make_model, make_voice
 
@@ -126,9 +128,9 @@ def test_what_it_cannot_do_is_refused(engine: Engine, settings: Settings, words:
         speak(engine, settings)
 
 
-def test_step_mode_declines(engine: Engine) -> None:
-    with pytest.raises(ForespeakError, match="ends them as it goes"):
-        record(engine, "Hello.", WARM)
+def test_step_mode_keeps_a_sentence_that_ends_itself(engine: Engine) -> None:
+    recording = record(engine, "Hello.", WARM)
+    assert len(recording.target_logits) == len(recording.trace.rounds) > 0
 
 
 def test_a_voice_that_is_not_here_says_how_to_get_it(fake: FakeHub, tmp_path: Path) -> None:
@@ -178,3 +180,12 @@ def test_a_voice_that_does_not_fit_is_not_loaded(
     declaration = declare(tmp_path, 'smaller = "tinier"\n' + DECLARATION)
     with pytest.raises(ForespeakError, match=r"tiny needs .* choose the voice tinier"):
         Declared("tiny", declaration, CPU, hub)
+
+
+def test_what_to_expect_of_it(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """50 tokens a second, each through everything but the embedding."""
+    model = LlamaForCausalLM.from_pretrained(hub.find(declare(tmp_path).repositories["target"]))
+    passed = sum(weight.numel() for weight in model.parameters())
+    passed -= model.model.embed_tokens.weight.numel()
+    monkeypatch.setattr("core.voices.declared.measure_speed", lambda: Speed(passed * 10, 1.0))
+    assert expect_rtf("tiny", hub, tmp_path) == pytest.approx(5)
