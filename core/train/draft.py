@@ -193,7 +193,7 @@ def run(work: Path, assets: Path, minutes: float, device: torch.device = CPU) ->
     }
     (work / "draft.json").write_text(json.dumps(table, indent=1), encoding="utf-8")
     kept = drafts[best.name]
-    save_checkpoint(assets / "draft.safetensors", kept, asdict(kept.config))
+    save_checkpoint(assets / "draft.safetensors", kept, asdict(kept.config), int8=True)
 
 
 @torch.inference_mode()
