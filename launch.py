@@ -4,6 +4,7 @@ Every import that takes time waits inside the command that needs it, so `--help`
 """
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,9 +46,15 @@ Adaptive = Annotated[
     typer.Option("--adaptive", help="Choose γ round by round, up to --gamma; measures first."),
 ]
 Seed = Annotated[int, typer.Option(help="Same seed, same settings: same sound.")]
-Temperature = Annotated[float, typer.Option(help="0 (greedy) to 5.")]
-TopK = Annotated[int, typer.Option(help="Keep the k likeliest tokens; 0 keeps all.")]
-TopP = Annotated[float, typer.Option(help="Keep the likeliest tokens up to this mass.")]
+OWN = "the voice's own"
+Temperature = Annotated[float | None, typer.Option(help="0 (greedy) to 5.", show_default=OWN)]
+TopK = Annotated[
+    int | None, typer.Option(help="Keep the k likeliest tokens; 0 keeps all.", show_default=OWN)
+]
+TopP = Annotated[
+    float | None,
+    typer.Option(help="Keep the likeliest tokens up to this mass.", show_default=OWN),
+]
 Rate = Annotated[float, typer.Option(help="Speaking rate, 0.5 (slow) to 2 (fast).")]
 VoiceName = Annotated[str, typer.Option("--voice", help="Which voice speaks.")]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
@@ -116,9 +123,9 @@ def say(
     tolerance: Tolerance = None,
     adaptive: Adaptive = False,
     seed: Seed = 0,
-    temperature: Temperature = 0.8,
-    top_k: TopK = 0,
-    top_p: TopP = 1.0,
+    temperature: Temperature = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
     rate: Rate = 1.0,
     voice: VoiceName = "joe",
     device: Device = "auto",
@@ -138,7 +145,7 @@ def say(
         output = Path("speech.wav")
     # The file comes last: it is whole, then, before the speakers are waited for.
     sinks = [*([Speakers()] if play else []), *([WavFile(output)] if output else [])]
-    sampling = _sampling(temperature, top_k, top_p)
+    sampling = _sampling(voice, temperature, top_k, top_p)
     settings = _settings(sampling, rule, 0 if baseline else gamma, seed, rate, tolerance, draft)
 
     from app.say import speak_and_report
@@ -162,9 +169,9 @@ def bench(
     rule: Rule = "lossless",
     tolerance: Tolerance = None,
     seed: Seed = 0,
-    temperature: Temperature = 0.8,
-    top_k: TopK = 0,
-    top_p: TopP = 1.0,
+    temperature: Temperature = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
     rate: Rate = 1.0,
     voice: VoiceName = "joe",
     device: Device = "auto",
@@ -219,7 +226,7 @@ def bench(
 
     if gamma == 0:
         raise ForespeakError("γ 0 is the baseline itself: choose 1 to 16 drafted tokens.")
-    sampling = _sampling(temperature, top_k, top_p)
+    sampling = _sampling(voice, temperature, top_k, top_p)
     settings = _settings(sampling, rule, gamma, seed, rate, tolerance, draft)
     if matrix:
         from app.bench.command import check_outputs, compare_and_report
@@ -264,11 +271,14 @@ def doctor(voice: VoiceName = "joe", device: Device = "auto") -> None:
         raise typer.Exit(1)
 
 
-def _sampling(temperature: float, top_k: int, top_p: float) -> "Sampling":
-    """How tokens are drawn, checked."""
-    from core.sampling import Sampling
+def _sampling(
+    voice: str, temperature: float | None, top_k: int | None, top_p: float | None
+) -> "Sampling":
+    """How tokens are drawn, checked; None is the voice's own."""
+    from core.voices.catalog import recommended_sampling
 
-    return Sampling(temperature, top_k, top_p)
+    given = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    return replace(recommended_sampling(voice), **{k: v for k, v in given.items() if v is not None})
 
 
 def _settings(

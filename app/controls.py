@@ -6,7 +6,9 @@ from app.handlers import DEFAULT_OUTPUT
 from app.orders import ADAPTIVE, AUTOMATIC, LONGEST_TEXT
 from app.voices import draft_choices, offer, voice_choices
 from core.engine import MAX_GAMMA
+from core.sampling import Sampling
 from core.verify import RULES, Rule
+from core.voices.catalog import recommended_sampling
 
 EXAMPLES = (
     "A small model guesses ahead, and a large one checks the guesses.",
@@ -51,7 +53,7 @@ def settings_controls(voice: str) -> list[gr.components.Component]:
     """Everything of an order but its text."""
     with gr.Row(elem_classes="settings"):
         who, *guesses, tolerance = _guessing(voice)
-        return [who, *guesses, *_speaking(), tolerance]
+        return [who, *guesses, *_speaking(recommended_sampling(voice)), tolerance]
 
 
 def _guessing(voice: str) -> list[gr.components.Component]:
@@ -97,13 +99,13 @@ def _guessing(voice: str) -> list[gr.components.Component]:
     ]
 
 
-def _speaking() -> list[gr.components.Component]:
-    """Temperature, top-p, seed, speaking rate."""
+def _speaking(sampling: Sampling) -> list[gr.components.Component]:
+    """Temperature, top-p, seed, speaking rate; to begin with, as `sampling` says."""
     return [
         gr.Slider(
             0,
             2,
-            0.8,
+            sampling.temperature,
             step=0.05,
             label="Temperature",
             info="0 takes the likeliest token, more varies.",
@@ -112,7 +114,7 @@ def _speaking() -> list[gr.components.Component]:
         gr.Slider(
             0.05,
             1,
-            1,
+            sampling.top_p,
             step=0.05,
             label="Top-p",
             info="Keeps the likeliest tokens up to this mass.",

@@ -16,6 +16,7 @@ from app.speaking import live, race, render
 from app.studio import Studio
 from app.voices import draft_choices, offer, too_slow, voice_choices, why_not
 from core.errors import ForespeakError
+from core.voices.catalog import recommended_sampling
 
 StageValue = dict[str, Any]
 """What a stage shows: run, the id of a run or None; muted, whether the browser is silent."""
@@ -67,18 +68,21 @@ class Handlers:
         """Open a trace that somebody uploaded."""
         return self._show(lambda run: replay(run, Path(path)), request)
 
-    def choose(self, name: str, current: str, draft: str) -> tuple[Any, str, Any]:
+    def choose(self, name: str, current: str, draft: str) -> tuple[Any, str, Any, Any, Any]:
         """A voice of the list; one that is not here leaves what was chosen before, and says how to
-        get it. current, and what comes back of it: the voice that is chosen."""
+        get it. current, and what comes back of it: the voice that is chosen. Then the drafts that
+        it has, and how it is meant to draw: temperature and top-p."""
         chosen = offer(name)
         if not chosen.here:
             gr.Warning(why_not(name), duration=None)
-            return gr.update(value=current), current, gr.skip()
+            return gr.update(value=current), current, gr.skip(), gr.skip(), gr.skip()
         if slow := too_slow(name, self._studio.device):
             gr.Info(slow, duration=None)
         choices = draft_choices(chosen)
         kept = draft if draft in dict(choices).values() else choices[0][1]
-        return gr.skip(), name, gr.update(choices=choices, value=kept)
+        sampling = recommended_sampling(name)
+        drafts = gr.update(choices=choices, value=kept)
+        return gr.skip(), name, drafts, sampling.temperature, sampling.top_p
 
     def voices(self) -> Any:
         """When the page opens: the voices that are here by now."""

@@ -4,11 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.drafters import DRAFTS, check_draft
-from core.engine import Settings, find_voice
+from core.engine import Settings
 from core.errors import ForespeakError
 from core.sampling import Sampling
 from core.speedup import Outlook
 from core.verify import find_rule
+from core.voices.catalog import recommended_sampling
 
 AUTOMATIC, ADAPTIVE = "automatic", "adaptive"
 DRAFT, NO_DRAFT = "model", "none"
@@ -56,7 +57,8 @@ class Order:
             raise ForespeakError(
                 f"The text has {len(text)} characters: give at most {LONGEST_TEXT}."
             )
-        find_voice(voice)
+        # What the page has no control for is as the voice is meant to speak.
+        sampling = recommended_sampling(voice)
         check_draft(draft, (*DRAFTS, NO_DRAFT))
         chosen = None if gamma in (AUTOMATIC, ADAPTIVE) else int(gamma)
         order = cls(
@@ -64,7 +66,7 @@ class Order:
             voice=voice,
             gamma=0 if draft == NO_DRAFT else chosen,
             rule=rule,
-            sampling=Sampling(float(temperature), top_p=float(top_p)),
+            sampling=replace(sampling, temperature=float(temperature), top_p=float(top_p)),
             seed=whole("Seed", seed),
             rate=float(rate),
             adaptive=gamma == ADAPTIVE,

@@ -116,7 +116,7 @@ def _lay_out(
             with gr.Column(scale=2, min_width=150), _folded("Settings"):
                 order = [text, *settings_controls(voice)]
                 speakers = speaker_controls()
-                who, draft = order[1:3]
+                who, draft, *_, temperature, top_p = order[1:7]
                 chosen = gr.State(voice)
             with gr.Column(scale=2, min_width=150), _folded("Examples"):
                 gr.Examples([[example] for example in EXAMPLES], text, label="Texts")
@@ -148,7 +148,8 @@ def _lay_out(
         open_trace.upload(handlers.replay_file, open_trace, [live, tabs], **QUIET)
         text.submit(None, js=PRESS, **QUIET)
         loud = QUIET | {"queue": True}  # only the queue carries messages
-        who.select(handlers.choose, [who, chosen, draft], [who, chosen, draft], **loud)
+        draws = [temperature, top_p]
+        who.select(handlers.choose, [who, chosen, draft], [who, chosen, draft, *draws], **loud)
         page.load(handlers.voices, None, who, **QUIET)
         page.load(handlers.outputs, None, speakers, **QUIET)
         page.load(None, None, tabs, js=TURN_TO_TEST, **QUIET)

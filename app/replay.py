@@ -11,7 +11,15 @@ import numpy as np
 
 from app.runs import Run
 from app.wire import Lane
-from core.engine import AudioReady, Event, Finished, RoundDone, SentenceStarted, Started
+from core.engine import (
+    AudioReady,
+    EarlierSaid,
+    Event,
+    Finished,
+    RoundDone,
+    SentenceStarted,
+    Started,
+)
 from core.errors import ForespeakError
 from core.sound import to_float
 from core.trace import Chunk, Round, Trace
@@ -35,9 +43,11 @@ def replay(run: Run, path: Path) -> str:
 def replay_events(trace: Trace) -> Iterator[Event]:
     """The events in the order in which the engine gave them; without sound, pieces are empty."""
     pieces = _pieces(trace)
-    yield Started(replace(trace, sentences=(), rounds=(), chunks=(), sound="", total_s=0.0))
+    begun = replace(trace, earlier=(), sentences=(), rounds=(), chunks=(), sound="", total_s=0.0)
+    yield Started(begun)
     rounds, chunks = _by_sentence(trace.rounds), _by_sentence(trace.chunks)
     for index, sentence in enumerate(trace.sentences):
+        yield from (EarlierSaid(said) for said in trace.earlier if said.sentence == index)
         yield SentenceStarted(index, sentence)
         # Of what ended at the same time the round comes first: it made the sound playable.
         for happened in merge(rounds.get(index, ()), chunks.get(index, ()), key=attrgetter("at_s")):

@@ -27,8 +27,22 @@ def metric_rows(trace: Trace) -> list[tuple[str, str]]:
         ("Acceptance length", f"{m.acceptance_length:.2f}"),
         ("Acceptance rate", percent(m.acceptance_rate)),
     ]
+    stages = dict.fromkeys(said.stage for said in trace.earlier)
     by_codebook = enumerate(m.per_codebook)
-    return rows + [(f"Acceptance rate, codebook {q}", percent(rate)) for q, rate in by_codebook]
+    rows += [(f"Acceptance rate, codebook {q}", percent(rate)) for q, rate in by_codebook]
+    return rows + [row for stage in stages for row in _earlier_rows(trace, stage)]
+
+
+def _earlier_rows(trace: Trace, stage: str) -> list[tuple[str, str]]:
+    """Of all sentences' tokens of an earlier stage."""
+    said = [each for each in trace.earlier if each.stage == stage]
+    tokens, passes, seconds = (
+        sum(getattr(each, name) for each in said) for name in ("tokens", "passes", "seconds")
+    )
+    return [
+        (f"{stage.capitalize()} tokens per second", f"{tokens / seconds:.0f}"),
+        (f"Acceptance length, {stage} tokens", f"{tokens / passes:.2f}"),
+    ]
 
 
 def describe_run(trace: Trace) -> str:

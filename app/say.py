@@ -12,8 +12,16 @@ from app.report import say_table
 from app.sinks import Memory, Sink, pass_on
 from app.studio import load_engine
 from app.voices import too_slow
-from core.costs import measure_outlook
-from core.engine import AudioReady, Engine, Event, SentenceStarted, Settings, Started
+from core.engine import (
+    AudioReady,
+    EarlierSaid,
+    Engine,
+    Event,
+    SentenceStarted,
+    Settings,
+    Started,
+)
+from core.outlook import measure_outlook
 from core.trace import Trace
 
 
@@ -71,13 +79,13 @@ def show_progress(console: Console) -> Iterator[Callable[[Event], None]]:
     columns = (
         SpinnerColumn(),
         TextColumn("Speaking; sentences done: {task.completed};"),
-        TextColumn("{task.fields[sound]:.1f} s of sound"),
+        TextColumn("{task.fields[sound]:.1f} s of sound{task.fields[earlier]}"),
         TimeElapsedColumn(),
     )
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
-        task = bar.add_task("", total=None, sound=0.0)
+        task = bar.add_task("", total=None, sound=0.0, earlier="")
         made, sample_rate = 0, 1
 
         def on_event(event: Event) -> None:
@@ -85,8 +93,10 @@ def show_progress(console: Console) -> Iterator[Callable[[Event], None]]:
             match event:
                 case Started(trace=trace):
                     sample_rate = trace.sample_rate
+                case EarlierSaid(earlier=said):
+                    bar.update(task, earlier=f"; {said.stage} tokens: {said.tokens}")
                 case SentenceStarted(index=index):
-                    bar.update(task, completed=index)
+                    bar.update(task, completed=index, earlier="")
                 case AudioReady(samples=samples):
                     made += len(samples)
                     bar.update(task, sound=made / sample_rate)

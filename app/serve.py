@@ -16,8 +16,9 @@ from starlette.middleware import Middleware
 from app.page import ASSETS, Page, build_page
 from app.password import Password
 from app.studio import Studio
-from core.engine import Engine, find_voice, leave_a_core, pick_device
+from core.engine import Engine, leave_a_core, pick_device
 from core.errors import ForespeakError
+from core.voices.catalog import find_voice
 
 DEFAULT_PORT = 7860
 PORTS_TRIED = 100

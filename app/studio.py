@@ -8,10 +8,11 @@ from statistics import median
 
 from app.faults import explain
 from app.turns import Turns
-from core.costs import TRIAL, mean_acceptance, measure_outlook
+from core.costs import mean_acceptance
 from core.engine import Engine, RoundDone, Settings, Started
 from core.errors import ForespeakError
 from core.metrics import Meter
+from core.outlook import TRIAL, measure_outlook
 from core.speedup import Outlook
 from core.trace import Trace
 
@@ -158,7 +159,10 @@ class Studio:
             return
         with self._loading:
             ready = self._ready[voice]
-            alphas = {**ready.alphas, (trace.draft, trace.rule): mean_acceptance(trace)}
+            alphas = {
+                **ready.alphas,
+                (trace.draft, trace.rule): mean_acceptance(trace.rounds, trace.rule),
+            }
             self._ready[voice] = replace(ready, alphas=alphas)
 
     @contextmanager

@@ -8,10 +8,11 @@ from functools import partial
 
 from app.orders import NO_DRAFT
 from core.drafters import DRAFTS
-from core.engine import VOICES, pick_device, voice_names
+from core.engine import pick_device
 from core.errors import ForespeakError
 from core.forecast import warning
 from core.hub import Hub
+from core.voices.catalog import VOICES, voice_names
 from core.voices.declaration import BarkDeclaration, Declaration, read_declaration
 from core.voices.declared import expect_rtf
 

@@ -7,15 +7,24 @@ from typing import Any
 import numpy as np
 
 from app.report import name_guessing
-from core.engine import AudioReady, Event, Finished, RoundDone, SentenceStarted, Started
+from core.engine import (
+    AudioReady,
+    EarlierSaid,
+    Event,
+    Finished,
+    RoundDone,
+    SentenceStarted,
+    Started,
+)
 from core.metrics import Meter, Metrics
 from core.sound import to_int16
-from core.trace import Chunk, Round, Sentence, Trace
+from core.trace import Chunk, Earlier, Round, Sentence, Trace
 
 Line = dict[str, Any]
 """One JSON object of a run's log, still without its number."""
 
-EVENTS = ("sentences", "rounds", "chunks", "sound")  # of a trace: its header is all but these
+EVENTS = ("earlier", "sentences", "rounds", "chunks", "sound")
+"""Fields of a trace: its header is all the others."""
 
 
 class Lane:
@@ -29,6 +38,7 @@ class Lane:
         self._number = number
         self.baseline_tokens_per_s = baseline_tokens_per_s
         self._recorded = recorded
+        self._earlier: dict[tuple[int, str], Earlier] = {}
         self._sentences: list[Sentence] = []
         self._rounds: list[Round] = []
         self._chunks: list[Chunk] = []
@@ -42,6 +52,9 @@ class Lane:
         match event:
             case Started(trace=trace):
                 return self._start(trace)
+            case EarlierSaid(earlier=earlier):
+                self._earlier[earlier.sentence, earlier.stage] = earlier
+                return self._line("earlier", **vars(earlier))
             case SentenceStarted(index=index, sentence=sentence, ends_itself=ends_itself):
                 self._sentences.append(sentence)
                 return self._line(
@@ -71,6 +84,7 @@ class Lane:
         """What has happened so far, without its sound; None if nothing has."""
         return self._header and replace(
             self._header,
+            earlier=tuple(e for e in self._earlier.values() if e.sentence < len(self._sentences)),
             sentences=tuple(self._sentences),
             rounds=tuple(self._rounds),
             chunks=tuple(self._chunks),

@@ -59,9 +59,11 @@ class Adaptive:
     """
 
     MEMORY = 200  # verdicts per codebook, and rounds, after which the past has faded
-    # Verdicts that an old estimate counts for, at the beginning and in a probe; and so many
-    # probes in a row are enough to overthrow it.
-    TRUST = 10
+    # Verdicts that the first estimate counts for: a sentence has no more than a few dozen of each
+    # codebook, and chance among the first ten would choose worse windows than it.
+    TRUST = 40
+    # Verdicts that an old estimate counts for in a probe; so many in a row can overthrow it.
+    PROBE = 10
     MARGIN = 0.02  # of its tokens must a round gain for γ to change
     PATIENCE = 256  # rounds without a verdict on a codebook, after which it is probed
 
@@ -83,7 +85,7 @@ class Adaptive:
         behind = (position + gamma) % len(self._gammas)
         if self._unheard[behind] < self.PATIENCE or not self._could_pay(codebook, gamma):
             return gamma
-        self._fade(behind, min(1.0, self.TRUST / self._judged[behind]))
+        self._fade(behind, min(1.0, self.PROBE / self._judged[behind]))
         return gamma + 1
 
     def learn(self, round_: Round) -> None:
@@ -97,7 +99,7 @@ class Adaptive:
             self._judged[codebook] += 1
             # A probe that was accepted is repeated at once, but not for ever: that a guess is
             # right does not make it worth its cost.
-            again = row == chosen < round_.accepted and self._repeats[codebook] < self.TRUST
+            again = row == chosen < round_.accepted and self._repeats[codebook] < self.PROBE
             self._repeats[codebook] = self._repeats[codebook] + 1 if again else 0
             self._unheard[codebook] = self.PATIENCE if again else 0
         self._rate.add(len(round_.tokens), self._outlook.costs.of_round(len(round_.draft_tokens)))

@@ -180,7 +180,7 @@ def _measure_pair(engine: Engine, settings: Settings, text: str, speculative_fir
     return Pair(
         baseline=measure(baseline),
         speculative=measure(speculative),
-        alpha=mean_acceptance(speculative),
+        alpha=mean_acceptance(speculative.rounds, speculative.rule),
         costs=measure_costs(engine, settings, speculative),
         divergence=first_difference(baseline, speculative) if settings.rule == SAME_SEED else None,
     )

@@ -1,11 +1,10 @@
-"""What drafting yields and costs: α, c and v, measured.
+"""α, c and v of a run, measured beside it.
 
 The costs are those of passes as they are in use: of the same models, over a sentence that was
 spoken, beside one-token passes of the target at the same places.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from statistics import fmean, median
@@ -18,34 +17,18 @@ from core.engine import Engine, Settings
 from core.errors import ForespeakError
 from core.rules.exact import accept_probability
 from core.sampling import Noise, Sampling, probs
-from core.speedup import Costs, Outlook
-from core.trace import Trace
+from core.speedup import Costs
+from core.trace import Round, Trace
 from core.verify import Rule, find_rule
 
-LONGEST = 8  # the greatest γ that is considered
 FIRST = 3  # position that is timed: the draft may be two tokens behind, and must have taken in one
 PLACES = 4  # positions of a sentence at which its passes are timed
 TIMES = 3  # that each of them is timed
 SETTLING = 5  # before that: whatever ran last has left its own data in the caches
-TRIAL = "A small model guesses ahead."
-TRIALS = 8  # of a voice that ends its sentences itself, and may do so too soon
 
 
-def measure_outlook(engine: Engine, settings: Settings) -> Outlook:
-    """Of this voice on this computer, from one sentence; takes a second or two.
-
-    Raises ForespeakError if the voice says next to nothing, seed after seed.
-    """
-    for seed in range(settings.seed, settings.seed + TRIALS):
-        wide = replace(settings, gamma=LONGEST, seed=seed)
-        trace = engine.trace(TRIAL, wide)
-        if len(_first_sentence(trace)) >= shortest(LONGEST):
-            break
-    return Outlook(mean_acceptance(trace), measure_costs(engine, wide, trace))
-
-
-def mean_acceptance(trace: Trace) -> float:
-    """α at the places the run visited: the chance that a drafted token is accepted there.
+def mean_acceptance(rounds: Iterable[Round], rule: str) -> float:
+    """α at the places that were visited: the chance that a drafted token is accepted there.
 
     A place is visited if all guesses before it in its round were accepted. The token there
     was drawn from q whatever its verdict, so the mean of min(1, p/q) over the drawn tokens is
@@ -53,10 +36,10 @@ def mean_acceptance(trace: Trace) -> float:
     other rule than the ratio test that is not the chance of acceptance: verdicts are counted.
     0 where nothing was drafted.
     """
-    visited = [(round_, row) for round_ in trace.rounds for row in range(round_.tested)]
+    visited = [(round_, row) for round_ in rounds for row in range(round_.tested)]
     if not visited:
         return 0.0
-    if trace.rule != "lossless":
+    if rule != "lossless":
         return fmean(row < round_.accepted for round_, row in visited)
     return fmean(
         accept_probability(round_.target_probs[row], round_.draft_probs[row])
@@ -134,7 +117,7 @@ def sample_costs(
             draft = partial(_time_draft, target, drafter, tokens, place, gamma, draw)
             return (full * draft(pending=2) + (1 - full) * draft(pending=1)) / gamma
 
-        yield tuple(Costs(step(drafter) / passes[0], v) for drafter in drafters)
+        yield tuple(Costs.steady(step(drafter) / passes[0], v) for drafter in drafters)
 
 
 def _time_passes(

@@ -186,7 +186,8 @@ def _check_audio(audio: Callable[[], str]) -> Check:
 def _refuse_unknown(voice: str, device: str) -> None:
     """Raise for a voice or device that does not exist, if there is an engine to ask."""
     try:
-        from core.engine import find_voice, pick_device
+        from core.engine import pick_device
+        from core.voices.catalog import find_voice
     except Exception:  # what is broken shows in the checks
         return
     find_voice(voice)

@@ -1,9 +1,8 @@
 """The only door: load a voice, synthesize text, get a stream of typed events."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain
 from time import perf_counter
 
@@ -14,27 +13,18 @@ from core.adaptive import Adaptive, Fixed, Window, Within
 from core.decode import autoregressive, speculative
 from core.drafters import Drafter, DraftModel, LanguageModel, NGramDraft, NoDraft, check_draft
 from core.errors import ForespeakError
+from core.lm.capture import MAX_GAMMA
 from core.lm.durations import check_rate
-from core.lm.graph import MAX_GAMMA
 from core.sampling import Noise, Sampling
+from core.schedule import chunk_bounds
 from core.speedup import Outlook
-from core.trace import Chunk, Round, Sentence, Trace
+from core.trace import Chunk, Earlier, Round, Sentence, Trace
 from core.verify import Rule, find_rule
 from core.voices.alone import DraftAlone
 from core.voices.base import Plan, Stage, Voice
-from core.voices.declaration import declared_names
-from core.voices.declared import load_declared
-from core.voices.joe import Joe
+from core.voices.catalog import find_voice
 
-VOICES: dict[str, Callable[[torch.device], Voice]] = {"joe": Joe}
-"""Voices that need a file of their own; others are declared in assets/voices."""
 EARLIER = 2**32  # the noise of earlier stages: as many sentences on
-
-# Frames per chunk of sound. The first is as long as the embedded codec looks ahead, so that it
-# sounds at once; short ones follow while nothing is buffered, then longer ones, which cost less
-# each. The schedule depends on nothing else, so equal tokens give equal samples.
-CHUNK_FRAMES = (5, 1, 2)
-STEADY_FRAMES = 4
 
 
 @dataclass(frozen=True)
@@ -78,6 +68,14 @@ class Started:
 
 
 @dataclass(frozen=True)
+class EarlierSaid:
+    """A round of a stage before a sentence's codec tokens: the stage so far. Its sentence starts
+    when all such stages are done."""
+
+    earlier: Earlier
+
+
+@dataclass(frozen=True)
 class SentenceStarted:
     """ends_itself: `sentence.frames` is how long it may become; the round that ends it tells."""
 
@@ -106,19 +104,7 @@ class Finished:
     trace: Trace
 
 
-Event = Started | SentenceStarted | RoundDone | AudioReady | Finished
-
-
-def voice_names() -> list[str]:
-    """All voices that there are, here or to be fetched."""
-    return [*VOICES, *declared_names()]
-
-
-def find_voice(name: str) -> Callable[[torch.device], Voice]:
-    """What builds the voice of that name on a device."""
-    if name not in voice_names():
-        raise ForespeakError(f"Unknown voice {name!r}: choose one of {', '.join(voice_names())}.")
-    return VOICES.get(name) or partial(load_declared, name)
+Event = Started | EarlierSaid | SentenceStarted | RoundDone | AudioReady | Finished
 
 
 def pick_device(name: str = "auto") -> torch.device:
@@ -176,21 +162,38 @@ class Engine:
         """Speak to the end, and keep what happened."""
         return deque(self.synthesize(text, settings), maxlen=1).pop().trace
 
-    def plan(self, sentence: str, settings: Settings, index: int = 0) -> Plan:
+    def plan(self, sentence: str, settings: Settings) -> Plan:
         """A sentence as it is about to be spoken, once its earlier stages are said."""
-        plan = self.voice.plan(sentence, settings.rate)
-        while plan.before:
-            plan = plan.before.then(self._say(plan.before, settings, index))
-        return plan
+        planning = self._plan(sentence, settings, 0)
+        while True:
+            try:
+                next(planning)
+            except StopIteration as done:
+                return done.value[0]
 
-    def _say(self, stage: Stage, settings: Settings, index: int) -> list[int]:
-        """The tokens of an earlier stage, drafted and verified as those of the last one, but that
-        no rule is relaxed: nobody could tell what that would do to the sound."""
+    def _plan(
+        self, sentence: str, settings: Settings, index: int
+    ) -> Generator[EarlierSaid, None, tuple[Plan, list[Earlier]]]:
+        """The plan, and what was said for it."""
+        plan, said = self.voice.plan(sentence, settings.rate), []
+        while stage := plan.before:
+            earlier, tokens = Earlier(index, stage.name), []
+            for round_ in self._earlier_rounds(stage, settings, index):
+                earlier = earlier.after(round_)
+                tokens += round_.tokens
+                yield EarlierSaid(earlier)
+            said.append(earlier)
+            plan = stage.then(tokens[:-1] if tokens[-1:] == [stage.stop] else tokens)
+        return plan, said
+
+    def _earlier_rounds(self, stage: Stage, settings: Settings, index: int) -> Iterator[Round]:
+        """Drafted and verified as the last stage's, but that no rule is relaxed: nobody could tell
+        what that would do to the sound."""
         rule, sampling = find_rule(settings.rule), settings.sampling
         rule = rule if rule.lossless else find_rule("lossless")
         noise = Noise(settings.seed, EARLIER + index)
         drafter = DraftModel(stage.draft, sampling, stage.stop) if settings.gamma else NoDraft()
-        rounds = speculative(
+        return speculative(
             stage.target,
             drafter,
             stage.length,
@@ -200,8 +203,6 @@ class Engine:
             noise,
             stage.stop,
         )
-        tokens = [token for round_ in rounds for token in round_.tokens]
-        return tokens[:-1] if tokens[-1:] == [stage.stop] else tokens
 
     def rule(self, settings: Settings) -> Rule:
         """The accept rule of a run with this voice."""
@@ -228,9 +229,10 @@ class Engine:
         trace = self._blank_trace(settings)
         yield Started(trace)
         window = self._window(settings)
-        plans, rounds, chunks = [], [], []
+        earlier, plans, rounds, chunks = [], [], [], []
         for index, text in enumerate(sentences):
-            plan = self.plan(text, settings, index)
+            plan, said = yield from self._plan(text, settings, index)
+            earlier += said
             plans.append(plan.sentence)
             yield SentenceStarted(index, plan.sentence, plan.stop is not None)
             for event in self._speak(index, plan, settings, window, begun):
@@ -244,6 +246,7 @@ class Engine:
         yield Finished(
             replace(
                 trace,
+                earlier=tuple(earlier),
                 sentences=tuple(plans),
                 rounds=tuple(rounds),
                 chunks=tuple(chunks),
@@ -259,7 +262,7 @@ class Engine:
         stream = self.voice.codec.stream()
         tokens: list[int] = []
         sent = made = 0
-        for round_ in self._rounds(index, plan, settings, window):
+        for round_ in self.rounds(plan, settings, window, index):
             tokens += round_.tokens
             yield RoundDone(replace(round_, sentence=index, at_s=perf_counter() - begun))
             ended = round_.next_token == plan.stop
@@ -276,9 +279,10 @@ class Engine:
                     made += len(sound)
                     yield AudioReady(chunk, sound)
 
-    def _rounds(
-        self, index: int, plan: Plan, settings: Settings, window: Window
+    def rounds(
+        self, plan: Plan, settings: Settings, window: Window, index: int = 0
     ) -> Iterator[Round]:
+        """Those of a sentence, the `index`-th of its text; window: chooses γ where one drafts."""
         rule = self.rule(settings)
         sampling, noise = settings.sampling, Noise(settings.seed, index)
         length = plan.sentence.frames * self.voice.codec.num_codebooks
@@ -323,23 +327,3 @@ class Engine:
             adaptive=settings.adapts,
             tolerance=rule.tolerance and rule.tolerance.value,
         )
-
-
-def chunk_bounds(
-    sent: int, ready: int, total: int, ended: bool = False
-) -> Iterator[tuple[int, int]]:
-    """Frame ranges that are due once `ready` of `total` frames are verified and `sent` are sent.
-
-    ended: the total has only now become known, and all may have been sent: then an empty range is
-    due, behind which nothing comes.
-    """
-    if ended and sent == total:
-        yield sent, total
-    edges = [sum(CHUNK_FRAMES[: i + 1]) for i in range(len(CHUNK_FRAMES))]
-    while sent < total:
-        edge = next((e for e in edges if e > sent), sent + STEADY_FRAMES)
-        edge = min(edge, total)
-        if edge > ready:
-            return
-        yield sent, edge
-        sent = edge

@@ -8,29 +8,43 @@ from statistics import median
 
 @dataclass(frozen=True)
 class Costs:
-    """In units of a one-token target pass: c, and v by pass width from 1.
+    """In units of a one-token target pass: of proposals by γ from 0, and of passes by width from 1.
 
-    A target pass is `forward` and `probs`. A draft step is a whole `propose`, drawing included,
-    over γ: the mean of steps as they are in use. After full acceptance the first of them takes
-    in two tokens, and counts as often as that happened in the run.
+    A target pass is `forward` and `probs`, a proposal is `propose`, drawing included. After full
+    acceptance the draft has two tokens to take in; that counts as often as it happened in the run.
     """
 
-    c: float
+    draft: tuple[float, ...]
     v: tuple[float, ...]
 
     @classmethod
+    def steady(cls, c: float, v: tuple[float, ...]) -> "Costs":
+        """Of a draft whose every step takes c."""
+        return cls(tuple(c * gamma for gamma in range(len(v))), v)
+
+    @property
+    def c(self) -> float:
+        """A draft step: the mean over the widest window, as arXiv 2211.17192 counts."""
+        return self.draft[-1] / (len(self.draft) - 1)
+
+    @classmethod
     def typical(cls, samples: Iterable["Costs"]) -> "Costs":
-        """Medians. A wider pass never counts as cheaper: that is noise, which would choose γ."""
-        c, v = zip(*((sample.c, sample.v) for sample in samples), strict=True)
-        return cls(median(c), tuple(accumulate(map(median, zip(*v, strict=True)), max)))
+        """Medians. What does more never counts as cheaper: that is noise, which would choose γ."""
+        samples = tuple(samples)
+        return cls(_middle(s.draft for s in samples), _middle(s.v for s in samples))
 
     def of_round(self, gamma: int) -> float:
         """A round that drafts gamma tokens, and verifies them."""
-        return gamma * self.c + self.v[gamma]
+        return self.draft[gamma] + self.v[gamma]
 
     def within(self, gamma: int) -> "Costs":
         """The same for a shorter window."""
-        return replace(self, v=self.v[: gamma + 1])
+        return Costs(self.draft[: gamma + 1], self.v[: gamma + 1])
+
+
+def _middle(series: Iterable[tuple[float, ...]]) -> tuple[float, ...]:
+    """Medians of each place, none less than the one before."""
+    return tuple(accumulate(map(median, zip(*series, strict=True)), max))
 
 
 def predict_speedup(alpha: float, costs: Costs) -> float:

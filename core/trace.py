@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -17,7 +17,9 @@ from core.errors import ForespeakError
 from core.files import write_text
 from core.sound import from_flac, to_flac
 
-SCHEMA = 4
+SCHEMA = 5
+SINCE: dict[int, dict[str, Any]] = {3: {"draft": "model"}, 4: {"earlier": []}}
+"""Fields that a schema did not have yet, as they were then."""
 MOST = 64  # γ and codebooks: whoever shows a trace makes room for them before it looks further
 FRAME_RATES = (1, 1000)  # Hz
 SAMPLE_RATES = (8_000, 192_000)  # Hz; browsers refuse what lies far outside
@@ -68,6 +70,40 @@ class Round:
         """How many drafted tokens have a verdict of their own: those that stood, and the one
         behind them. What comes then was not tested, or (block verification) fell with it."""
         return min(self.accepted + 1, len(self.draft_tokens))
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """Tokens that a sentence needed before those of its codec, in numbers.
+
+    stage: what they are called, e.g. semantic. passes: of the target. seconds: of draft and verify.
+    """
+
+    __pydantic_config__: ClassVar = STRICT
+
+    sentence: int
+    stage: str
+    tokens: int = 0
+    passes: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        counted = self.passes, self.accepted, self.drafted - self.accepted
+        if min(counted) < 0 or self.tokens != self.passes + self.accepted:
+            raise ValueError(f"{self.passes} passes cannot have given {self.tokens} tokens")
+
+    def after(self, round_: Round) -> "Earlier":
+        """With one round more."""
+        return replace(
+            self,
+            tokens=self.tokens + len(round_.tokens),
+            passes=self.passes + 1,
+            drafted=self.drafted + len(round_.draft_tokens),
+            accepted=self.accepted + round_.accepted,
+            seconds=self.seconds + round_.draft_s + round_.verify_s,
+        )
 
 
 @dataclass(frozen=True)
@@ -128,6 +164,7 @@ class Trace:
     adaptive: bool = False
     tolerance: float | None = None
     draft: str = "model"
+    earlier: tuple[Earlier, ...] = ()
     sentences: tuple[Sentence, ...] = ()
     rounds: tuple[Round, ...] = ()
     chunks: tuple[Chunk, ...] = ()
@@ -182,8 +219,8 @@ class Trace:
             data = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise ForespeakError(f"{path} is not a trace: it is not JSON.") from error
-        if isinstance(data, dict) and data.get("schema") == 3 and "draft" not in data:
-            text = json.dumps(data := data | {"draft": "model", "schema": 4})  # the only one then
+        if isinstance(data, dict):
+            text = json.dumps(data := _of_today(data))
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise ForespeakError(f"{path} is not a trace of schema {SCHEMA}: record it again.")
         damaged = ForespeakError(f"{path} is damaged: record the trace again.")
@@ -196,6 +233,15 @@ class Trace:
         return trace
 
 
+def _of_today(data: dict) -> dict:
+    """What an earlier schema's trace would be in this one; others as they are."""
+    while type(schema := data.get("schema")) is int and schema in SINCE:
+        if any(name in data for name in SINCE[schema]):
+            break  # it is none of that schema
+        data = data | SINCE[schema] | {"schema": schema + 1}
+    return data
+
+
 def _is_complete(data: dict) -> bool:
     """Whether no default stood in for a field, of JSON that is otherwise a trace."""
 
@@ -203,7 +249,7 @@ def _is_complete(data: dict) -> bool:
         names = {f.name for f in fields(kind)}
         return all(record.keys() == names for record in records)
 
-    lists = {"sentences": Sentence, "rounds": Round, "chunks": Chunk}
+    lists = {"earlier": Earlier, "sentences": Sentence, "rounds": Round, "chunks": Chunk}
     return has_all(Trace, [data]) and all(has_all(lists[name], data[name]) for name in lists)
 
 
@@ -211,7 +257,7 @@ def _hangs_together(trace: Trace) -> bool:
     """Whether it could have happened: whoever shows a trace need not look for gaps in it."""
     rounds, chunks, count = trace.rounds, trace.chunks, len(trace.sentences)
     times = [t for r in rounds for t in (r.draft_s, r.verify_s, r.at_s)]
-    times += [trace.total_s, *(c.at_s for c in chunks)]
+    times += [trace.total_s, *(c.at_s for c in chunks), *(e.seconds for e in trace.earlier)]
     drafted = {token for r in rounds for token in r.draft_tokens}
     said = {r.next_token for r in rounds}
     ended = _ended(trace)
@@ -226,6 +272,7 @@ def _hangs_together(trace: Trace) -> bool:
         and all(0 <= token <= trace.codebook_size for token in said)
         and len(ended) == sum(r.next_token == trace.codebook_size for r in rounds)
         and all(map(_is_plan, trace.sentences))
+        and all(0 <= e.sentence < count for e in trace.earlier)
         and sum(s.frames for s in trace.sentences) <= FOREVER * trace.frame_rate
         and all(
             tokens - (number in ended) <= s.frames * trace.num_codebooks

@@ -1,5 +1,7 @@
 """A voice without weights: toy languages that sound as short tones, always the same."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -9,7 +11,7 @@ from core.engine import AudioReady, Engine, Settings
 from core.errors import ForespeakError
 from core.sound import to_int16
 from core.trace import Sentence
-from core.voices.base import Plan
+from core.voices.base import Plan, Stage
 from tests.fakes import Language, ToyModel, blend, language
 
 SAMPLES_PER_FRAME = 1024
@@ -107,6 +109,29 @@ class EndingVoice(FakeVoice):
 
     def draft(self, plan: Plan) -> ToyModel:  # noqa: ARG002 - it guesses on, whatever ends
         return ToyModel(ending(self.draft_language))
+
+
+class StagedVoice(FakeVoice):
+    """Says an idea first, of which each token becomes a frame; a frame if there are none."""
+
+    def __init__(self, longest: int | None = None) -> None:
+        """longest: of the idea, in tokens; by default a token a letter."""
+        super().__init__()
+        self._longest = longest
+
+    def plan(self, sentence: str, rate: float) -> Plan:
+        spoken = super().plan(sentence, rate)
+        length = spoken.sentence.frames if self._longest is None else self._longest
+        target, draft = (
+            ToyModel(words, length) for words in (self.target_language, self.draft_language)
+        )
+
+        def then(idea: list[int]) -> Plan:
+            frames = max(1, len(idea))
+            shown = Sentence(sentence, (sentence,), (), (), (), frames)
+            return replace(spoken, sentence=shown)
+
+        return replace(spoken, before=Stage("idea", target, draft, length, None, then))
 
 
 def ending(language: Language, length: float = float("inf")) -> Language:

@@ -16,9 +16,9 @@ import pytest
 
 import launch
 from app.serve import INTERRUPTED
-from core import engine
 from core.engine import Engine
 from core.trace import Trace
+from core.voices import catalog
 from core.voices.joe import Joe
 from tests.fake_voice import FakeVoice, fake_engine
 
@@ -139,7 +139,7 @@ def test_a_busy_port_that_was_asked_for_is_an_error(command):
 
 def test_a_damaged_asset_names_the_file(command, monkeypatch, tmp_path):
     (tmp_path / "codec.safetensors").write_bytes(b"not a checkpoint")
-    monkeypatch.setitem(engine.VOICES, "joe", partial(Joe, folder=tmp_path))
+    monkeypatch.setitem(catalog.VOICES, "joe", partial(Joe, folder=tmp_path))
     monkeypatch.chdir(tmp_path)
     assert_refused(command("say", "hello"), "codec.safetensors")
 

@@ -12,11 +12,12 @@ from app import __version__
 from app.orders import Order
 from core import bench_sentences
 from core.drafters import DRAFTS
-from core.engine import Engine, Settings, find_voice
+from core.engine import Engine, Settings
 from core.errors import ForespeakError
 from core.matrix.cells import Cell, grid
 from core.matrix.results import Header
 from core.verify import RULES
+from core.voices.catalog import find_voice
 
 MOST = len(bench_sentences.SENTENCES)
 

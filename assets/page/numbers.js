@@ -21,7 +21,7 @@ const TILES = [
   {
     name: "length",
     label: "Acceptance length",
-    hint: () => "tokens per target pass",
+    hint: ({ earlier }) => `tokens per target pass${earlier ? `; ${before(earlier)}` : ""}`,
     value: ({ metrics }) => metrics.acceptance_length.toFixed(2),
   },
   {
@@ -103,6 +103,7 @@ export class Numbers {
 
 /** How a run stands, in a sentence for those who do not see it. */
 export function summary(run) {
+  if (!run.metrics && run.earlier) return `No sound yet; ${before(run.earlier)}.`;
   if (!run.metrics) return run.header ? "Speaking; no sound yet." : "";
   if (run.finished && !run.metrics.audio_s) return "Finished: nothing was said.";
   const { rtf, ttfa_s: ttfa, acceptance_length: length, acceptance_rate: rate } = run.metrics;
@@ -116,6 +117,11 @@ export function summary(run) {
   if (speedup(run)) said.push(`${speedup(run).toFixed(2)} times the speed of the baseline`);
   said.push(BADGES[verdict(run.header)].text);
   return `${run.finished ? "Finished" : "So far"}: ${said.join("; ")}.`;
+}
+
+/** Tokens that a sentence needs before those of its codec, so far. */
+function before({ stage, tokens, passes }) {
+  return `${tokens} ${stage} tokens, ${(tokens / passes).toFixed(2)} per pass`;
 }
 
 function verdict(header) {

@@ -31,6 +31,7 @@ export class Run {
   header = null; // of the trace
   how = ""; // who guessed, in words
   baseline = null; // tokens per second of the plain baseline on that machine
+  earlier = null; // the latest stage before codec tokens: {stage, tokens, passes, ...}; null without one
   sentences = []; // [{...sentence, firstFrame}], firstFrame counts over the whole run; of one that
   // ends itself, frames are those that it has so far
   ends = []; // of sentences that ended themselves: see End
@@ -92,6 +93,9 @@ export class Run {
         this.header = line.trace;
         this.how = line.how ?? "";
         this.baseline = line.baseline_tokens_per_s ?? null;
+        break;
+      case "earlier":
+        this.earlier = record(line);
         break;
       case "sentence":
         this.#addSentence(record(line));

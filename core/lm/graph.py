@@ -7,7 +7,6 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from core.lm.capture import MAX_GAMMA as MAX_GAMMA
 from core.lm.capture import Graphs, Pool
 from core.lm.decoder import Decoder
 from core.lm.runtime import DecoderRuntime, DecoderState, Result, band, on_cpu

@@ -6,7 +6,7 @@ from itertools import product
 
 from core.drafters import DRAFTS, check_draft
 from core.errors import ForespeakError
-from core.lm.graph import MAX_GAMMA
+from core.lm.capture import MAX_GAMMA
 from core.verify import RULES, find_rule
 
 NO_DRAFT = "none"

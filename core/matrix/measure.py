@@ -10,12 +10,13 @@ import numpy as np
 from torch import Tensor
 
 from core.bench import SAME_SEED
-from core.costs import LONGEST, mean_acceptance, measure_costs, measure_outlook
+from core.costs import mean_acceptance, measure_costs
 from core.distance import Verified, path_distance
 from core.engine import AudioReady, Engine, Finished, Settings
 from core.matrix.cells import Cell
 from core.matrix.results import Opinion, Sample
 from core.metrics import measure
+from core.outlook import LONGEST, measure_outlook
 from core.rules.exact import Verdict
 from core.sampling import Draws, Sampling
 from core.speedup import Costs, Outlook, predict_speedup
@@ -74,7 +75,7 @@ class Measurer:
         self._check()
         drafts = not cell.is_baseline
         costs = measure_costs(self._engine, ways[1], fast.trace) if drafts else None
-        alpha = mean_acceptance(fast.trace) if drafts else None
+        alpha = mean_acceptance(fast.trace.rounds, fast.trace.rule) if drafts else None
         rule, groups = self._engine.rule(ways[1]), self._engine.voice.codec.groups
         promised = drafts and cell.rule == SAME_SEED
         return Sample(
@@ -103,7 +104,7 @@ class Measurer:
         return replace(settings, gamma=outlook.widest, adaptive=outlook)
 
     def _speak(self, text: str, settings: Settings) -> "Spoken":
-        self._engine.rounds = []
+        self._engine.verified = []
         pieces, trace = [], None
         with closing(self._engine.synthesize(text, settings)) as events:
             for event in events:
@@ -112,7 +113,7 @@ class Measurer:
                     pieces.append(event.samples)
                 elif isinstance(event, Finished):
                     trace = event.trace
-        return Spoken(trace, np.concatenate(pieces), self._engine.rounds)
+        return Spoken(trace, np.concatenate(pieces), self._engine.verified)
 
     def _opinion(self, text: str, spoken: "Spoken") -> Opinion | None:
         """Asked once of each sound: a lossless rule may give the baseline's own."""
@@ -158,14 +159,14 @@ class Spoken:
 
 
 class Watching(Engine):
-    """An engine that keeps what its rules saw, in `rounds`: p and q over whole codebooks.
+    """An engine that keeps what its rules saw, in `verified`: p and q over whole codebooks.
 
     Keeping them costs a round a millionth of a second; what is made of them comes afterwards.
     """
 
     def __init__(self, engine: Engine):
         super().__init__(engine.voice, engine.device)
-        self.rounds: list[Verified] = []
+        self.verified: list[Verified] = []
 
     def rule(self, settings: Settings) -> Rule:
         rule = super().rule(settings)
@@ -173,5 +174,5 @@ class Watching(Engine):
 
     def _verify(self, rule: Rule, tokens: list[int], q: Tensor, p: Tensor, rng: Draws) -> Verdict:
         verdict = rule.verify(tokens, q, p, rng)
-        self.rounds.append(Verified(rng.position, tuple(tokens), q, p, verdict[0]))
+        self.verified.append(Verified(rng.position, tuple(tokens), q, p, verdict[0]))
         return verdict

@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from core.checkpoint import save_checkpoint
 from core.codec.latent import LatentCodec
-from core.costs import LONGEST, sample_costs
+from core.costs import sample_costs
 from core.decode import autoregressive
 from core.drafters import DraftModel
 from core.lm.compiled import CompiledDecoder
@@ -29,6 +29,7 @@ from core.lm.conditioner import Alignment, Conditioner, load_conditioner
 from core.lm.decoder import Decoder, load_decoder
 from core.lm.graph import GraphRuntime
 from core.lm.runtime import DecoderRuntime
+from core.outlook import LONGEST
 from core.sampling import Noise, Sampling
 from core.speedup import Costs
 from core.train.dataset import TOKENS, Batch, Utterance, batches, load_utterances, move

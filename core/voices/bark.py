@@ -79,7 +79,7 @@ class BarkVoice(PublishedVoice):
             bark.semantic(text, self._speaker, length) for bark in (self._target, self._draft)
         )
         then = partial(self._spoken, sentence)
-        before = Stage(target, draft, length, rules.semantic_vocab_size, then)
+        before = Stage("semantic", target, draft, length, rules.semantic_vocab_size, then)
         return Plan(Sentence(sentence, (), (), (), (), 0), None, before=before)
 
     def target(self, plan: Plan) -> WindowedState:

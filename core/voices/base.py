@@ -31,8 +31,12 @@ class Plan:
 
 @dataclass(frozen=True)
 class Stage:
-    """Tokens that are no sound yet: a target and a draft say them, and a plan comes of them."""
+    """Tokens that are no sound yet: a target and a draft say them, and a plan comes of them.
 
+    name: what they are called.
+    """
+
+    name: str
     target: LanguageModel
     draft: LanguageModel
     length: int

@@ -42,7 +42,7 @@ def test_gamma(draft, gamma, live, race):
 
 
 def test_adaptive_windows_go_by_the_outlook():
-    outlook = Outlook(0.6, Costs(0.1, (1.0, 1.1, 1.2, 1.3)))
+    outlook = Outlook(0.6, Costs.steady(0.1, (1.0, 1.1, 1.2, 1.3)))
     chosen = order(gamma=ADAPTIVE)
     for settings in (chosen.settings(2, outlook), chosen.drafted(2, outlook)):
         assert (settings.gamma, settings.adaptive, settings.adapts) == (3, outlook, True)
@@ -65,6 +65,11 @@ def test_a_tolerance_is_for_rules_that_have_one():
 def test_who_guesses_reaches_the_engine():
     assert order(draft="ngram").settings(2).draft == "ngram"
     assert order(draft=NO_DRAFT).drafted(2).draft == DRAFT
+
+
+def test_what_has_no_control_is_as_the_voice_is_meant_to_speak(monkeypatch):
+    monkeypatch.setattr("app.orders.recommended_sampling", lambda _: Sampling(0.3, 50, 0.7))
+    assert order().sampling == Sampling(1.0, 50, 0.9)
 
 
 @pytest.mark.parametrize("name", CONTROLS)

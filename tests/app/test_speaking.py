@@ -11,9 +11,10 @@ from app.runs import Runs
 from app.speaking import live, race, render
 from app.spelling import SPELLED_SHORT
 from app.studio import Measured, Studio
-from core.costs import LONGEST, TRIAL, mean_acceptance
+from core.costs import mean_acceptance
 from core.engine import Engine
 from core.errors import ForespeakError
+from core.outlook import LONGEST, TRIAL
 from tests.app.conftest import finished, lines_of, wait_until
 from tests.fake_voice import FakeVoice, engine_pcm, fake_engine
 
@@ -125,7 +126,8 @@ class TestLive:
         assert studio.ready("joe").outlook_of("model", "lossless") == measured
         run = started(studio, work, order(rule="typical"))
         finished(run)
-        alpha = mean_acceptance(run.lanes[-1].trace())
+        trace = run.lanes[-1].trace()
+        alpha = mean_acceptance(trace.rounds, trace.rule)
         outlook = replace(measured, alpha=alpha)
         assert studio.ready("joe").outlook_of("model", "typical") == outlook
         assert studio.ready("joe").outlook_of("model", "ssd") == measured

@@ -7,9 +7,9 @@ import pytest
 from app import studio as module
 from app.runs import Stopped
 from app.studio import Studio, load_engine, ordinal
-from core.costs import TRIAL
 from core.engine import Engine, Settings
 from core.errors import ForespeakError
+from core.outlook import TRIAL
 from tests.app.conftest import wait_until
 from tests.fake_voice import FakeVoice, fake_engine
 

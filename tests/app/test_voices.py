@@ -13,10 +13,11 @@ from app.runs import Runs
 from app.studio import Studio
 from app.voices import Offer, draft_choices, offer, offers, too_slow, why_not
 from app.wire import Lane
-from core.engine import Settings, voice_names
+from core.engine import Settings
 from core.errors import ForespeakError
 from core.trace import Trace
 from core.verify import RULES
+from core.voices.catalog import voice_names
 from tests.app.conftest import finished
 from tests.fake_voice import EndingVoice, FakeVoice, ToneCodec, fake_engine
 
@@ -77,7 +78,7 @@ class TestChoosing:
 
     def test_one_that_is_not_here_leaves_the_voice_as_it_was(self, handlers, warned, monkeypatch):
         monkeypatch.setattr(voices, "Hub", lambda: Cache(here=False))
-        shown, current, _ = handlers.choose("bark", "joe", "heads")
+        shown, current, *_ = handlers.choose("bark", "joe", "heads")
         assert (shown["value"], current) == ("joe", "joe")
         (text,) = warned
         assert "launch.py fetch bark (10.0 GB)" in text
@@ -104,8 +105,9 @@ class TestChoosing:
     def test_drafts_are_those_of_the_voice(self, handlers, warned, monkeypatch):
         monkeypatch.setattr(voices, "Hub", Cache)
         monkeypatch.setattr(voices, "expect_rtf", lambda *_: 0.1)
-        _, current, drafts = handlers.choose("bark", "joe", "heads")
+        _, current, drafts, *draws = handlers.choose("bark", "joe", "heads")
         assert (current, drafts["value"], warned) == ("bark", "model", [])
+        assert draws == [0.7, 1.0]
         assert [name for _, name in drafts["choices"]] == ["model", "ngram", NO_DRAFT]
         assert handlers.choose("bark", "joe", "ngram")[2]["value"] == "ngram"
 

@@ -14,7 +14,7 @@ from core.engine import Settings
 from core.errors import ForespeakError
 from core.metrics import measure
 from tests.app.conftest import lines_of
-from tests.fake_voice import engine_pcm, fake_engine
+from tests.fake_voice import StagedVoice, engine_pcm, fake_engine
 
 TEXT = "hello there\nand then some more of it"
 
@@ -48,7 +48,7 @@ def test_a_lane_tells_everything_of_the_trace(spoken):
     (started,) = of_kind(told, "started")
     assert started["baseline_tokens_per_s"] == 195.0
     assert "recorded" not in started
-    blank = {"sentences", "rounds", "chunks", "sound"}
+    blank = {"earlier", "sentences", "rounds", "chunks", "sound"}
     assert started["trace"] == {n: v for n, v in trace.items() if n not in blank} | {"total_s": 0}
 
 
@@ -79,6 +79,22 @@ def test_a_replay_tells_what_the_live_run_told(spoken):
     trace = lane.trace().with_sound(lane.pcm())
     again = lines(replay_events(trace), Lane(1, 195.0))
     assert again == told
+
+
+def test_what_a_sentence_needs_first_is_told_and_told_again():
+    """A replay knows how it ended, not round by round."""
+    lane = Lane(0, None)
+    told = lines(fake_engine(StagedVoice()).synthesize("hello\nyou", Settings()), lane)
+    ends = {line["sentence"]: line for line in of_kind(told, "earlier")}
+    trace = lane.trace()
+    assert [said.tokens for said in trace.earlier] == [line["tokens"] for line in ends.values()]
+    again = lines(replay_events(trace.with_sound(lane.pcm())), Lane(0, None))
+    assert of_kind(again, "earlier") == list(ends.values())
+    stopped = Lane(0, None)
+    events = fake_engine(StagedVoice()).synthesize("hello", Settings())
+    told = [stopped.add(next(events)) for _ in range(2)]
+    assert told[-1]["kind"] == "earlier"
+    assert stopped.trace().earlier == ()  # of a sentence that has not begun
 
 
 def test_a_lane_of_a_run_that_was_stopped_has_what_there_was():

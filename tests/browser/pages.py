@@ -4,8 +4,8 @@ import time
 
 import numpy as np
 
-from core.costs import TRIAL
 from core.engine import AudioReady, Engine, Finished, Settings
+from core.outlook import TRIAL
 from core.sampling import Sampling
 from core.sound import to_int16
 from tests.fake_voice import FakeVoice, fake_engine

@@ -19,6 +19,7 @@ SHOW = """async (lines) => {
   await new Promise((done) => setTimeout(done));
   const text = (selector) => element.querySelector(selector).textContent;
   return { changes, summary: summary(run), badge: element.querySelector(".badge").dataset.kind,
+    hint: text(".length .hint"),
     against: text(".speedup .hint"), tip: element.querySelector(".speedup").title,
     verdict: text(".badge .mark") + text(".badge .text"),
     ...Object.fromEntries(["ttfa", "rtf", "length", "rate", "speedup"].map(
@@ -56,6 +57,13 @@ class TestNumbers:
         shown = show([header, sentence(6), audio()])
         unknown = "no baseline was saved"
         assert (shown["speedup"], shown["against"], shown["tip"]) == ("–", unknown, unknown)
+
+    def test_what_came_before_the_codec_tokens_is_counted_apart(self, show):
+        said = {"kind": "earlier", "sentence": 0, "stage": "semantic", "tokens": 30, "passes": 8}
+        shown = show([started(), said])
+        assert shown["hint"] == "tokens per target pass; 30 semantic tokens, 3.75 per pass"
+        assert shown["summary"] == "No sound yet; 30 semantic tokens, 3.75 per pass."
+        assert show(EVERY_KIND)["hint"] == "tokens per target pass"
 
     def test_verdicts(self, show):
         assert show(EVERY_KIND)["verdict"] == "✓lossless"

@@ -1,6 +1,7 @@
 """Windows that adapt: to the best γ, per codebook, without wavering; to none where none pays."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from functools import partial
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -11,7 +12,8 @@ from core.speedup import Costs, Outlook
 from core.trace import Round
 
 V = tuple(1 + 0.12 * n for n in range(9))
-CHEAP, DEAR = Costs(0.08, V), Costs(0.5, tuple(1 + 0.3 * n for n in range(9)))
+CHEAP = Costs.steady(0.08, V)
+DEAR = Costs.steady(0.5, tuple(1 + 0.3 * n for n in range(9)))
 
 
 def round_of(position: int, drafted: int, accepted: int) -> Round:
@@ -60,6 +62,17 @@ def test_it_is_as_fast_as_the_best_fixed_window(name: str | float, believed: flo
     assert adaptive > 0.97 * fixed
 
 
+@pytest.mark.parametrize("alpha", [0.8, 0.9])
+def test_chance_in_a_short_sentence_does_not_choose_windows(alpha: float) -> None:
+    """Most texts are over before α of each codebook is known better than it was beforehand."""
+
+    def speed(window: Callable[[], Adaptive | Fixed]) -> float:
+        return np.mean([Speech(window(), n).go_on((alpha,) * 4, 150) for n in range(150)])
+
+    fixed = max(speed(partial(Fixed, gamma)) for gamma in range(9))
+    assert speed(lambda: Adaptive(Outlook(alpha, CHEAP), 4)) > 0.99 * fixed
+
+
 def test_uneven_codebooks_get_windows_of_their_own() -> None:
     """One window for all could not tell a round that meets the hard codebook at once."""
     fixed = max(Speech(Fixed(gamma)).go_on(UNLIKE["last hard"], 40_000) for gamma in range(9))
@@ -81,7 +94,7 @@ def test_a_constant_alpha_is_no_reason_to_waver(alpha: float) -> None:
 @pytest.mark.parametrize(("alpha", "c"), [(0.95, 1.5), (1.0, 2.0), (0.95, 0.85), (0.8, 0.65)])
 def test_a_guess_that_is_right_but_dear_is_left_alone(alpha: float, c: float) -> None:
     """A probe that is accepted is no reason to probe on and on."""
-    costs = replace(CHEAP, c=c)
+    costs = Costs.steady(c, V)
     speech = Speech(Adaptive(Outlook(alpha, costs), 4))
     speech.go_on((alpha,) * 4, 2000, costs)
     best = max(Speech(Fixed(gamma)).go_on((alpha,) * 4, 8000, costs) for gamma in range(9))
@@ -89,7 +102,7 @@ def test_a_guess_that_is_right_but_dear_is_left_alone(alpha: float, c: float) ->
 
 
 def test_what_could_never_pay_is_not_even_probed() -> None:
-    costs = replace(CHEAP, c=1.5)
+    costs = Costs.steady(1.5, V)
     speech = Speech(Adaptive(Outlook(0.5, costs), 4))
     speech.go_on((1.0,) * 4, 2000, costs)
     speech.gammas.clear()
@@ -99,11 +112,11 @@ def test_what_could_never_pay_is_not_even_probed() -> None:
 
 def test_probes_come_in_short_series() -> None:
     """However right they are: one guess may cost more than it yields even so."""
-    costs = replace(CHEAP, c=0.85)
+    costs = Costs.steady(0.85, V)
     speech = Speech(Adaptive(Outlook(0.3, costs), 1))
     speech.go_on((1.0,), 2 * Adaptive.PATIENCE, costs)
     series = [len(list(run)) for gamma, run in groupby(speech.gammas) if gamma[1]]
-    assert series == [Adaptive.TRUST + 1]
+    assert series == [Adaptive.PROBE + 1]
 
 
 def test_where_nothing_pays_it_stops_but_for_probes() -> None:
@@ -119,7 +132,7 @@ def test_where_nothing_pays_it_stops_but_for_probes() -> None:
 
 def test_it_comes_back_when_guesses_are_good_again() -> None:
     """Switched off for good, one hard sentence would spoil the rest of a long text."""
-    costs = replace(CHEAP, c=0.3)
+    costs = Costs.steady(0.3, V)
     speech = Speech(Adaptive(Outlook(0.7, costs), 4))
     speech.go_on((0.05,) * 4, 4000, costs)
     assert [gamma for _, gamma in speech.gammas[-10:]].count(0) >= 8

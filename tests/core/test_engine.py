@@ -9,14 +9,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.engine import (
-    CHUNK_FRAMES,
     MAX_GAMMA,
-    STEADY_FRAMES,
     AudioReady,
+    EarlierSaid,
     Engine,
     Event,
     Finished,
@@ -24,15 +21,14 @@ from core.engine import (
     SentenceStarted,
     Settings,
     Started,
-    chunk_bounds,
-    find_voice,
     leave_a_core,
     pick_device,
 )
 from core.errors import ForespeakError
 from core.sampling import Sampling
 from core.voices.base import Plan
-from tests.fake_voice import FakeVoice, ToneStream, fake_engine
+from core.voices.catalog import find_voice, recommended_sampling
+from tests.fake_voice import FakeVoice, StagedVoice, ToneStream, fake_engine
 
 TEXT = "hello there my friend\nand another\nyes"
 
@@ -43,39 +39,6 @@ def run(text: str = TEXT, **settings: object) -> list[Event]:
 
 def of_kind(events: list[Event], kind: type) -> list:
     return [event for event in events if isinstance(event, kind)]
-
-
-@given(
-    total=st.integers(1, 60), steps=st.lists(st.integers(0, 20), max_size=30), often=st.booleans()
-)
-def test_chunks_cover_every_frame_once_however_frames_arrive(
-    total: int, steps: list[int], often: bool
-):
-    """Frames lost, doubled, or sent unverified; sound that depends on how rounds happened to go."""
-    at_once = list(chunk_bounds(0, total, total))
-    ready = sent = 0
-    bounds = []
-    for step in [1] * total if often else [*steps, total]:
-        ready = min(total, ready + step)
-        for first, last in chunk_bounds(sent, ready, total):
-            assert first == sent < last <= ready
-            bounds.append((first, last))
-            sent = last
-    assert sent == total
-    assert bounds == at_once
-    sizes = [last - first for first, last in bounds]
-    wanted = [*CHUNK_FRAMES, *[STEADY_FRAMES] * total]
-    assert sizes[:-1] == wanted[: len(sizes) - 1]
-    assert sizes[-1] <= wanted[len(sizes) - 1]
-
-
-def test_nothing_is_due_before_it_is_whole_or_after_the_end():
-    assert list(chunk_bounds(0, 0, 10)) == []
-    first, last = sum(CHUNK_FRAMES), sum(CHUNK_FRAMES) + STEADY_FRAMES
-    assert list(chunk_bounds(first, last - 1, 99)) == []
-    assert list(chunk_bounds(first, last, 99)) == [(first, last)]
-    assert list(chunk_bounds(last, last + 2, last + 2)) == [(last, last + 2)]
-    assert list(chunk_bounds(10, 10, 10)) == []
 
 
 @pytest.mark.parametrize(
@@ -268,6 +231,43 @@ def test_a_sentence_is_read_and_planned_only_when_the_one_before_is_out():
             case AudioReady(chunk=chunk):
                 sound[chunk.sentence] += chunk.samples
                 assert len(voice.split) == len(voice.planned) == chunk.sentence + 1
+
+
+@pytest.mark.parametrize("gamma", [0, 3])
+def test_what_a_sentence_needs_first_is_told_round_by_round(gamma: int):
+    """Minutes without a sign of life, and without a chance to stop, where such a stage is slow."""
+    events = list(fake_engine(StagedVoice()).synthesize("hello\nyou", Settings(gamma=gamma)))
+    trace = events[-1].trace
+    assert [(said.sentence, said.stage) for said in trace.earlier] == [(0, "idea"), (1, "idea")]
+    for said in trace.earlier:
+        told = [
+            e.earlier for e in of_kind(events, EarlierSaid) if e.earlier.sentence == said.sentence
+        ]
+        assert [earlier.passes for earlier in told] == list(range(1, said.passes + 1))
+        assert told[-1] == said
+        assert bool(said.drafted) == bool(gamma)
+        start = next(e for e in of_kind(events, SentenceStarted) if e.index == said.sentence)
+        assert start.sentence.frames == said.tokens
+        assert events.index(start) == 1 + max(
+            i for i, e in enumerate(events) if isinstance(e, EarlierSaid) and e.earlier == said
+        )
+    one, *others = (
+        fake_engine(StagedVoice()).trace("hello", Settings(gamma=g, rule="same-seed"))
+        for g in (0, 2, 5)
+    )
+    assert {other.earlier[0].tokens for other in others} == {one.earlier[0].tokens}
+
+
+def test_a_stage_may_end_itself_at_once():
+    trace = fake_engine(StagedVoice(longest=0)).trace("hello", Settings())
+    assert (trace.earlier[0].tokens, trace.earlier[0].passes) == (0, 0)
+
+
+def test_a_voice_draws_as_it_is_meant_to():
+    assert recommended_sampling("joe") == Sampling()
+    assert recommended_sampling("bark") == Sampling(temperature=0.7)
+    with pytest.raises(ForespeakError, match="'nobody'"):
+        recommended_sampling("nobody")
 
 
 def test_nothing_to_say_is_said_before_any_event():

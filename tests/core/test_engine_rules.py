@@ -13,7 +13,7 @@ from core.verify import RULES, Rule
 from tests.fake_voice import fake_engine
 
 TEXT = "hello there my friend\nand another"
-OUTLOOK = Outlook(0.6, Costs(0.1, (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8)))
+OUTLOOK = Outlook(0.6, Costs.steady(0.1, (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8)))
 
 
 def trace(**settings: object) -> Trace:
@@ -53,7 +53,8 @@ def test_a_tolerance_that_is_none_is_refused_before_anything_is_said() -> None:
 
 def test_adaptive_windows_change_and_the_trace_says_so() -> None:
     """Up to γ, and across sentences; a baseline has nothing to adapt."""
-    run = trace(adaptive=OUTLOOK, gamma=8)
+    long = "\n".join([TEXT] * 10)
+    run = fake_engine().trace(long, Settings(adaptive=OUTLOOK, gamma=8))
     assert run.adaptive
     assert len(Counter(len(round_.draft_tokens) for round_ in run.rounds)) > 2
     narrow = trace(adaptive=OUTLOOK, gamma=2)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.errors import ForespeakError
-from core.trace import SCHEMA, Trace, first_difference
+from core.trace import SCHEMA, Earlier, Trace, first_difference
 from tests.core.traces import CHUNKS, EXAMPLE, ROUNDS, make_round, make_trace
 
 
@@ -38,7 +38,8 @@ def test_json_round_trip(tmp_path: Path) -> None:
         CHUNKS,
         total_s=2**-40,
     )
-    for trace in (EXAMPLE, odd, make_trace(sentences=())):
+    staged = replace(EXAMPLE, earlier=(Earlier(0, "idea", 5, 2, 4, 3, 0.1),))
+    for trace in (EXAMPLE, odd, staged, make_trace(sentences=())):
         trace.save(path)
         loaded = Trace.load(path)
         assert loaded == trace
@@ -77,9 +78,14 @@ def damage(path: Path, **changes: object) -> None:
     path.write_text(json.dumps(data), encoding="utf-8")
 
 
-ROUND, CHUNK, SENTENCE = (
+ROUND, CHUNK, SENTENCE, EARLIER = (
     json.loads(json.dumps(asdict(record)))
-    for record in (ROUNDS[0], CHUNKS[0], EXAMPLE.sentences[0])
+    for record in (
+        ROUNDS[0],
+        CHUNKS[0],
+        EXAMPLE.sentences[0],
+        Earlier(0, "idea", 5, 2, 4, 3, 0.25),
+    )
 )
 DAMAGES = {
     "a field too many": {"extra": 1},
@@ -145,6 +151,11 @@ DAMAGES = {
     "a phoneme that takes less than no time": {
         "sentences": [{**SENTENCE, "durations": [1.0, -2.0, 1.0]}]
     },
+    "a stage of no sentence": {"earlier": [{**EARLIER, "sentence": 1}]},
+    "a stage with more accepted than drafted": {"earlier": [{**EARLIER, "drafted": 2}]},
+    "a stage whose tokens came from nowhere": {"earlier": [{**EARLIER, "tokens": 6}]},
+    "a stage without end": {"earlier": [{**EARLIER, "seconds": 1e9}]},
+    "a stage without its name": {"earlier": [{k: EARLIER[k] for k in EARLIER if k != "stage"}]},
     "sound missing": {"sound": ...},
     "sound null": {"sound": None},
     "schema of yesterday": {"schema": SCHEMA - 1},
@@ -169,9 +180,11 @@ def test_the_undamaged_example_loads(tmp_path: Path) -> None:
     assert Trace.load(tmp_path / "trace.json") == EXAMPLE
 
 
-def test_a_trace_from_before_there_was_a_choice_of_drafts_loads(tmp_path: Path) -> None:
+def test_a_trace_from_before_some_of_its_fields_loads(tmp_path: Path) -> None:
     """What people have saved stays readable."""
-    damage(tmp_path / "trace.json", schema=3, draft=...)
+    damage(tmp_path / "trace.json", schema=3, draft=..., earlier=...)
+    assert Trace.load(tmp_path / "trace.json") == EXAMPLE
+    damage(tmp_path / "trace.json", schema=4, earlier=...)
     assert Trace.load(tmp_path / "trace.json") == EXAMPLE
 
 

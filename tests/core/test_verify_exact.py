@@ -93,7 +93,7 @@ class Hasty(Adaptive):
     MEMORY, TRUST, MARGIN, PATIENCE = 2, 1, 0.0, 2
 
     def __init__(self, widest: int):
-        costs = Costs(0.3, tuple(1 + 0.2 * n for n in range(widest + 1)))
+        costs = Costs.steady(0.3, tuple(1 + 0.2 * n for n in range(widest + 1)))
         super().__init__(Outlook(0.6, costs), 2)
 
 

@@ -52,9 +52,9 @@ def test_both_ways_are_those_of_an_engine_that_nobody_watches():
 def test_what_a_rule_saw_is_kept_round_by_round():
     engine = Watching(fake_engine())
     trace = engine.trace(TEXT, Settings(gamma=3))
-    assert [r.draft_tokens for r in engine.rounds] == [r.draft_tokens for r in trace.rounds]
-    assert [r.accepted for r in engine.rounds] == [r.accepted for r in trace.rounds]
-    assert [r.position for r in engine.rounds] == [r.position for r in trace.rounds]
+    assert [r.draft_tokens for r in engine.verified] == [r.draft_tokens for r in trace.rounds]
+    assert [r.accepted for r in engine.verified] == [r.accepted for r in trace.rounds]
+    assert [r.position for r in engine.verified] == [r.position for r in trace.rounds]
 
 
 def test_a_sound_is_judged_once():
@@ -95,7 +95,7 @@ def test_the_order_alternates(monkeypatch):
 
 def test_an_adaptive_window_is_predicted_by_the_best_fixed_one(monkeypatch):
     monkeypatch.setattr("core.matrix.measure.LONGEST", 4)
-    monkeypatch.setattr("core.costs.LONGEST", 4)
+    monkeypatch.setattr("core.outlook.LONGEST", 4)
     _, cell = grid(["model"], ["lossless"], ["adaptive"], [0.8])
     sample = Measurer(fake_engine(), Settings()).measure(cell, 0, TEXT)
     assert sample.predicted > 0

@@ -12,10 +12,10 @@ from torch import Tensor, nn
 
 pytest.importorskip("tqdm")  # requirements-train.txt
 
-from core.costs import LONGEST
 from core.lm.conditioner import Conditioner, ConditionerConfig
 from core.lm.decoder import Decoder
 from core.lm.runtime import DecoderRuntime
+from core.outlook import LONGEST
 from core.speedup import Costs
 from core.train import __main__ as command
 from core.train.dataset import Batch, Utterance, batches, by_length, collate, move
@@ -255,7 +255,7 @@ def test_overlap_of_a_distribution_with_itself_is_one():
 
 @pytest.mark.parametrize(("alpha", "c", "gamma"), [(0.9, 0.05, 8), (0.5, 0.15, 2)])
 def test_the_trade_is_that_of_the_best_gamma(alpha: float, c: float, gamma: int):
-    trade = Trade.of("draft", 1, alpha, Costs(c, (1.0,) * 9))
+    trade = Trade.of("draft", 1, alpha, Costs.steady(c, (1.0,) * 9))
     assert (trade.c, trade.gamma) == (c, gamma)
     tokens = sum(alpha**i for i in range(gamma + 1))
     assert trade.speedup == pytest.approx(tokens / (gamma * c + 1))

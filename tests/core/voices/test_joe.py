@@ -10,11 +10,11 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-from core.costs import LONGEST, measure_outlook
 from core.engine import AudioReady, Engine, Finished, Settings
 from core.lm.compiled import CompiledState
 from core.lm.runtime import DecoderState
 from core.lm.state import SentenceState
+from core.outlook import LONGEST, measure_outlook
 from core.trace import Trace
 from core.voices.base import Plan
 
