@@ -1,28 +1,33 @@
 """Stage `card`: measure the finished voice and write its model card and checksums."""
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
+from statistics import fmean
 from string import Template
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 from tqdm import tqdm
 
 from core.ceiling import Recorded, save_ceiling
 from core.codec.latent import LatentCodec
 from core.engine import AudioReady, Engine, Settings
+from core.lm.chain import Chain
 from core.lm.conditioner import Conditioner, load_conditioner, with_blanks
 from core.lm.decoder import Decoder, load_decoder
 from core.lm.durations import load_durations
+from core.lm.fed import load_fed
+from core.lm.heads import Heads
+from core.outlook import measure_outlook
+from core.rules.exact import accept_probability
+from core.sampling import Sampling
 from core.text.phonemize import Phonemizer
 from core.trace import first_difference
 from core.train.data import TEST_FROM, Teacher, sentences, teacher_without_vocoder
 from core.train.dataset import TOKENS, Utterance, batches, load_utterances
-from core.train.draft import overlap
 from core.train.loop import CPU
 from core.train.quality import Quality, evaluate, interval
 from core.voices.joe import Joe
@@ -43,17 +48,23 @@ def run(work: Path, assets: Path, _minutes: float, device: torch.device = CPU) -
     engine = Engine(Joe(device, assets), device)
     teacher = evaluate(teacher_waveforms(work, codec, texts), texts, codec.sample_rate)
     voice = evaluate(voice_waveforms(engine, texts), texts, codec.sample_rate)
+    codebooks = codec.codebooks
     conditioner = load_conditioner(assets / "conditioner.safetensors")
-    target = load_decoder(assets / "target.safetensors", codec.codebooks)
-    draft = load_decoder(assets / "draft.safetensors", codec.codebooks)
-    durations = load_durations(assets / "durations.safetensors")
+    target = load_decoder(assets / "target.safetensors", codebooks)
+    drafts = {
+        "model": load_decoder(assets / "draft.safetensors", codebooks),
+        "feature": load_fed(Chain, assets / "feature.safetensors", target),
+        "heads": load_fed(Heads, assets / "heads.safetensors", target),
+    }
     training, validation = load_utterances(work / TOKENS, conditioner.config.steps)
     modules = {
         "codec": codec,
         "conditioner": conditioner,
         "target": target,
-        "draft": draft,
-        "durations": durations,
+        "draft": drafts["model"],
+        "feature": drafts["feature"],
+        "heads": drafts["heads"],
+        "durations": load_durations(assets / "durations.safetensors"),
     }
     card = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         hours=f"{sum(u.codes.shape[1] for u in training) / codec.frame_rate / 3600:.1f}",
@@ -62,8 +73,8 @@ def run(work: Path, assets: Path, _minutes: float, device: torch.device = CPU) -
         times=training_times(work),
         quality=quality_table(teacher, voice),
         nats=nats_row(conditioner, target, validation),
-        alpha=alpha_table(conditioner, target, draft, validation),
-        trades=trade_table(work),
+        alpha=alpha_table(engine, texts),
+        drafts=drafts_table(engine, drafts),
         divergences=divergences(engine, texts[:SAME_SEED_TEXTS]),
     )
     save_ceiling(assets, ceiling(validation, codec.frame_rate))
@@ -152,64 +163,49 @@ def nats_row(conditioner: Conditioner, target: Decoder, utterances: list[Utteran
     return ", ".join(f"{value:.2f}" for value in (total / frames).tolist())
 
 
-def alpha_table(
-    conditioner: Conditioner, target: Decoder, draft: Decoder, utterances: list[Utterance]
-) -> str:
-    """α of each codebook and their mean, at several temperatures."""
-    codebooks = range(target.config.num_codebooks)
+def alpha_table(engine: Engine, texts: Sequence[str]) -> str:
+    """α of each codebook and of all tokens, along what the voice says at several temperatures."""
+    codebooks = range(engine.voice.codec.num_codebooks)
     lines = [
-        "| temperature | " + " | ".join(f"codebook {q}" for q in codebooks) + " | mean |",
+        "| temperature | " + " | ".join(f"codebook {q}" for q in codebooks) + " | all |",
         "|---|" + "---|" * (len(codebooks) + 1),
     ]
     for temperature in TEMPERATURES:
-        alpha = mean_overlap(conditioner, target, draft, utterances, temperature)
-        cells = [f"{value:.3f}" for value in [*alpha.tolist(), float(alpha.mean())]]
+        visited: list[list[float]] = [[] for _ in codebooks]
+        for seed, text in enumerate(tqdm(texts, f"α at {temperature}")):
+            trace = engine.trace(text, Settings(Sampling(temperature), seed=seed))
+            for round_, row in ((r, row) for r in trace.rounds for row in range(r.tested)):
+                alpha = accept_probability(round_.target_probs[row], round_.draft_probs[row])
+                visited[(round_.position + row) % len(visited)].append(alpha)
+        cells = [f"{fmean(alphas):.3f}" for alphas in [*visited, chain(*visited)]]
         lines.append(f"| {temperature} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-@torch.inference_mode()
-def mean_overlap(
-    conditioner: Conditioner,
-    target: Decoder,
-    draft: Decoder,
-    utterances: list[Utterance],
-    temperature: float,
-) -> Tensor:
-    """E Σ min(p, q), teacher-forced; [Q]."""
-    total, frames = torch.zeros(target.config.num_codebooks), 0
-    for batch in batches(utterances):
-        heard = conditioner(batch.alignment)
-        p, q = target(batch.codes, *heard), draft(batch.codes, *heard)
-        total += overlap(p[batch.valid], q[batch.valid], temperature).sum(0)
-        frames += int(batch.valid.sum())
-    return total / frames
-
-
-def trade_table(work: Path) -> str:
-    """The drafts that the stage `draft` trained and weighed."""
-    path = work / "draft.json"
-    if not path.exists():
-        return "Not measured: the stage `draft` did not make this draft."
-    table = json.loads(path.read_text(encoding="utf-8"))
+def drafts_table(engine: Engine, modules: Mapping[str, torch.nn.Module]) -> str:
+    """What each draft yields and costs here; modules: those drafts that have parameters."""
     lines = [
         "| draft | parameters | α | c | best γ | predicted speed-up |",
         "|---|---|---|---|---|---|",
     ]
-    for d in table["drafts"]:
-        name = f"**{d['name']}**" if d["name"] == table["kept"] else d["name"]
-        size, alpha, c = f"{d['parameters'] / 1e6:.2f} M", f"{d['alpha']:.3f}", f"{d['c']:.2f}"
-        lines.append(f"| {name} | {size} | {alpha} | {c} | {d['gamma']} | {d['speedup']:.2f} |")
-    v = ", ".join(f"{value:.2f}" for value in table["v"])
-    return "\n".join(
-        (*lines, "", f"v(1) to v({len(table['v'])}): {v}; threads: {table['threads']}.")
-    )
+    for name in engine.voice.drafts:
+        # A computer is not always equally fast: the middle one of three.
+        outlooks = [measure_outlook(engine, Settings(draft=name)) for _ in range(3)]
+        o = sorted(outlooks, key=lambda outlook: outlook.speedup)[1]
+        size = f"{parameters(modules[name]) / 1e6:.2f} M" if name in modules else "none"
+        cells = size, f"{o.alpha:.3f}", f"{o.costs.c:.2f}", o.gamma, f"{o.speedup:.2f}"
+        lines.append(f"| {name} | " + " | ".join(map(str, cells)) + " |")
+        if name == engine.voice.drafts[0]:
+            v = ", ".join(f"{value:.2f}" for value in o.costs.v)
+            costs = f"v(1) to v({len(o.costs.v)}): {v}; threads: {torch.get_num_threads()}."
+    return "\n".join((*lines, "", costs))
 
 
 def training_times(work: Path) -> str:
     """Minutes of optimisation that each checkpoint has taken."""
-    paths = [work / f"{name}.pt" for name in ("codec", "conditioner", "shallow", "target")]
-    paths += [*sorted(work.glob("draft-*.pt")), work / "durations.pt"]
+    first, last = ("codec", "conditioner", "shallow", "target"), ("feature", "heads", "durations")
+    paths = [work / f"{name}.pt" for name in first]
+    paths += [*sorted(work.glob("draft-*.pt")), *(work / f"{name}.pt" for name in last)]
     times = (
         f"{path.stem} {torch.load(path, map_location=CPU)['spent'] / 60:.0f}"
         for path in paths
@@ -221,10 +217,15 @@ def training_times(work: Path) -> str:
 def parts_table(assets: Path, modules: Mapping[str, torch.nn.Module]) -> str:
     rows = []
     for name, module in modules.items():
-        count = sum(p.numel() for p in module.parameters())
         size = (assets / f"{name}.safetensors").stat().st_size
-        rows.append(f"| {name}.safetensors | {count / 1e6:.2f} M | {size / 1e6:.1f} MB |")
+        rows.append(
+            f"| {name}.safetensors | {parameters(module) / 1e6:.2f} M | {size / 1e6:.1f} MB |"
+        )
     return "\n".join(("| file | parameters | size |", "|---|---|---|", *rows))
+
+
+def parameters(module: torch.nn.Module) -> int:
+    return sum(p.numel() for p in module.parameters())
 
 
 def write_sums(assets: Path) -> None:

@@ -2,10 +2,10 @@
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import tomlkit
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
 from tomlkit.exceptions import TOMLKitError
 
 from core.codec.encodec import EnCodec
@@ -25,6 +25,18 @@ CODECS: dict[str, type[EnCodec] | type[XCodec2]] = {"encodec": EnCodec, "xcodec2
 
 class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _of_sampling(values: dict[str, Any]) -> dict[str, Any]:
+    try:
+        Sampling(**values)
+    except (ForespeakError, TypeError) as error:
+        raise ValueError(str(error)) from error
+    return values
+
+
+Recommended = Annotated[dict[str, Any], AfterValidator(_of_sampling)]
+"""What a voice's makers recommend of `Sampling`."""
 
 
 class Source(Strict):
@@ -72,7 +84,7 @@ class Declaration(Strict):
     draft: Source | None = None
     codec: CodecSource
     codebooks: list[Codebook] = Field(min_length=1, max_length=64)
-    sampling: dict[str, Any] = {}
+    sampling: Recommended = {}
 
     @field_validator("prompt")
     @classmethod
@@ -80,15 +92,6 @@ class Declaration(Strict):
         if prompt.count(TEXT) != 1:
             raise ValueError(f"{TEXT} must stand in it once")
         return prompt
-
-    @field_validator("sampling")
-    @classmethod
-    def _is_sampling(cls, sampling: dict[str, Any]) -> dict[str, Any]:
-        try:
-            Sampling(**sampling)
-        except (ForespeakError, TypeError) as error:
-            raise ValueError(str(error)) from error
-        return sampling
 
     @cached_property
     def repositories(self) -> dict[str, Repository]:
@@ -112,7 +115,7 @@ class BarkDeclaration(Strict):
     speaker: str = ""
     target: Source
     draft: Source
-    sampling: dict[str, Any] = {}
+    sampling: Recommended = {}
 
     @cached_property
     def repositories(self) -> dict[str, Repository]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import ForespeakError
-from core.voices.declaration import Declaration, declared_names, read_declaration
+from core.voices.declaration import FOLDER, Declaration, declared_names, read_declaration
 
 GOOD = """
 title = "Tiny"
@@ -70,6 +70,14 @@ def test_draft_and_end_may_be_left_out(tmp_path: Path) -> None:
 def test_a_wrong_line_is_named(tmp_path: Path, old: str, new: str, words: str) -> None:
     with pytest.raises(ForespeakError, match=f"^tiny.toml does not declare a voice: .*{words}"):
         declare(tmp_path, GOOD.replace(old, new))
+
+
+def test_a_wrong_line_of_bark_is_named(tmp_path: Path) -> None:
+    text = (
+        (FOLDER / "bark.toml").read_text(encoding="utf-8").replace("temperature = 0.7", "heat = 1")
+    )
+    with pytest.raises(ForespeakError, match=r"sampling: .*heat"):
+        declare(tmp_path, text)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
