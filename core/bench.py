@@ -4,8 +4,8 @@ Each sentence is spoken both ways, one right after the other and in alternating 
 whatever else the machine does meets both alike. Ratios are taken inside such a pair.
 
 What is timed: tokens/s covers the decoder alone (draft, target, sampling, verification); RTF
-and TTFA cover everything from text to sound. c and v come from passes of the same models over
-the same sentences, between the pairs.
+and TTFA cover everything from text to sound. c and v come from rounds of every γ up to that of
+the bench over the same sentences, between the pairs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

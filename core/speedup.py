@@ -10,8 +10,8 @@ from statistics import median
 class Costs:
     """In units of a one-token target pass: of proposals by γ from 0, and of passes by width from 1.
 
-    A target pass is `forward` and `probs`, a proposal is `propose`, drawing included. After full
-    acceptance the draft has two tokens to take in; that counts as often as it happened in the run.
+    A target pass is `forward`, `probs` and the rule's verdict; a proposal is `propose`, drawing
+    included.
     """
 
     draft: tuple[float, ...]

@@ -113,7 +113,7 @@ class Measurer:
                     pieces.append(event.samples)
                 elif isinstance(event, Finished):
                     trace = event.trace
-        return Spoken(trace, np.concatenate(pieces), self._engine.verified)
+        return Spoken(trace, np.concatenate(pieces), list(self._engine.verified))
 
     def _opinion(self, text: str, spoken: "Spoken") -> Opinion | None:
         """Asked once of each sound: a lossless rule may give the baseline's own."""

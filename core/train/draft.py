@@ -21,8 +21,8 @@ from tqdm import tqdm
 
 from core.checkpoint import save_checkpoint
 from core.codec.latent import LatentCodec
-from core.costs import sample_costs
-from core.decode import autoregressive
+from core.costs import Sweep, costs_of
+from core.decode import autoregressive, speculative
 from core.drafters import DraftModel
 from core.lm.compiled import CompiledDecoder
 from core.lm.conditioner import Alignment, Conditioner, load_conditioner
@@ -31,7 +31,7 @@ from core.lm.graph import GraphRuntime
 from core.lm.runtime import DecoderRuntime
 from core.outlook import LONGEST
 from core.sampling import Noise, Sampling
-from core.speedup import Costs
+from core.trace import Round
 from core.train.dataset import TOKENS, Batch, Utterance, batches, load_utterances, move
 from core.train.loop import CPU, Losses, Trainer
 from core.train.target import restack
@@ -206,18 +206,17 @@ def weigh(
     utterances: Sequence[Utterance],
 ) -> tuple[list[Trade], tuple[float, ...]]:
     """Each draft's trade, and v: on a CPU, where the voice is meant to speak."""
-    sampling, rule, noise = Sampling(TEMPERATURE), RULES["lossless"], Noise(0)
-    runtimes = [CompiledDecoder(draft) for draft in drafts.values()]
-    samples: list[tuple[Costs, ...]] = []
-    for u in utterances:
-        heard = condition(conditioner, u)
-        drafters = [DraftModel(runtime.start(*heard), sampling) for runtime in runtimes]
-        tokens = u.codes.T.flatten().tolist()
-        # So wide a window is hardly ever accepted as a whole.
-        samples += sample_costs(
-            target.start(*heard), drafters, tokens, LONGEST, sampling, rule, noise, full=0
-        )
-    costs = [Costs.typical(of_draft) for of_draft in zip(*samples, strict=True)]
+    way = sampling, *_ = Sampling(TEMPERATURE), RULES["lossless"], Noise(0)
+    costs = []
+    for draft in drafts.values():
+        runtime = CompiledDecoder(draft)
+        rounds: list[Round] = []
+        for u in utterances:
+            heard = condition(conditioner, u)
+            drafter = DraftModel(runtime.start(*heard), sampling)
+            state, length = target.start(*heard), u.codes.numel()
+            rounds += speculative(state, drafter, length, Sweep(LONGEST), *way)
+        costs.append(costs_of(rounds, LONGEST))
     trades = [
         Trade.of(name, sum(p.numel() for p in draft.parameters()), alpha[name], its_costs)
         for (name, draft), its_costs in zip(drafts.items(), costs, strict=True)

@@ -1,31 +1,17 @@
 """α, c and v against known answers, on toy models and a clock that only they move."""
 
-from dataclasses import replace
-from itertools import count
-
 import pytest
 import torch
 
-from core import costs as costs_module
 from core.bench import measure_pairs
-from core.costs import (
-    PLACES,
-    full_acceptance,
-    mean_acceptance,
-    measure_costs,
-    sample_costs,
-)
-from core.drafters import DraftModel
+from core.costs import Sweep, costs_of, is_complete, mean_acceptance, measure_costs
 from core.engine import Engine, Settings
 from core.errors import ForespeakError
-from core.sampling import Noise, Sampling, probs
+from core.sampling import Sampling, probs
 from core.speedup import Costs, predict_speedup
-from core.trace import Round, Trace
-from core.verify import RULES
+from core.trace import Round
 from tests.fake_voice import EndingVoice, fake_engine
-from tests.fakes import ToyModel, language
 
-BLANK = Trace("fake", "lossless", True, 3, 0.8, 0, 1.0, 0, 1.0, "cpu", 2, 5, 21.5, 22050)
 ROUND = Round(0, (1, 2, 3), (0.5, 0.8, 0.5), (0.9, 0.4, 0.5), 1, 4, 0.3, (), 0.1, 0.1)
 
 
@@ -65,65 +51,41 @@ def test_predicted_speedup(alpha):
     assert predict_speedup(alpha, costs) == pytest.approx(tokens / (3 * 0.1 + 1.6))
 
 
-def test_full_acceptance_is_a_share_of_the_proposals_that_follow_a_round():
-    whole, cut = replace(ROUND, accepted=3), ROUND
-    last = replace(ROUND, draft_tokens=(), draft_probs=(), target_probs=(), accepted=0)
-    other = replace(cut, sentence=1)
-    rounds = (cut, whole, whole, cut, last, other, other)
-    # Before the four proposals that follow one: cut, whole, whole and, in the next sentence, cut.
-    assert full_acceptance(replace(BLANK, rounds=rounds)) == 2 / 4
-    assert full_acceptance(replace(BLANK, rounds=(whole,))) == 0
+def sweep(*rounds: tuple[int, float, float]) -> list[Round]:
+    """Rounds by drafted tokens, and seconds of the proposal and of the pass."""
+    return [
+        Round(0, (1,) * n, (0.5,) * n, (0.5,) * n, 0, 4, 0.3, (), draft_s, verify_s)
+        for n, draft_s, verify_s in rounds
+    ]
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_costs_are_those_of_passes_as_they_are_in_use(monkeypatch, timed_engine, share: float):
-    """After full acceptance the draft has two tokens to take in. First passes do not count."""
-    monkeypatch.setattr("core.costs.full_acceptance", lambda _: share)
-    engine, settings = timed_engine(target=(0, 1), draft=(0, 10)), Settings(gamma=2)
+def test_costs_are_medians_by_what_was_drafted_in_passes_over_one_token():
+    rounds = sweep((2, 3, 8), (1, 2, 6), (0, 0.5, 4), (2, 3, 10), (1, 90, 6), (0, 0, 4), (1, 2, 70))
+    assert costs_of(rounds, 2) == Costs((0, 0.5, 0.75), (1, 1.5, 2.25))
+
+
+def test_what_was_never_drafted_lies_between_its_neighbours():
+    """Prompt lookup finds what it finds."""
+    assert costs_of(sweep((0, 0, 1), (2, 1, 3)), 3) == Costs((0, 0.5, 1, 1), (1, 2, 3, 3))
+
+
+def test_costs_are_those_of_passes_as_they_are_in_use(timed_engine):
+    """First passes do not count."""
+    engine, settings = timed_engine(target=(0, 1), draft=(10, 0)), Settings(gamma=2)
     trace = engine.trace("hello there my friend", settings)
     costs = measure_costs(engine, settings, trace)
-    assert costs == Costs.steady((20 + 10 * share) / 2, (1, 2, 3))
+    assert costs == Costs((0, 10, 20), (1, 2, 3))
     pair, *_ = measure_pairs(engine, settings, 1, ("hello there my friend",))
     assert pair.costs == costs
 
 
-def test_drafters_are_timed_beside_the_same_passes():
-    """Drafts are compared: one v for all, and the target left as it was found at every place."""
-    target = ToyModel(language(0))
-    drafters = [DraftModel(ToyModel(language(seed)), Sampling()) for seed in (1, 2)]
-    tokens = [0, 1, 2] * 6
-    samples = list(
-        sample_costs(target, drafters, tokens, 4, Sampling(), RULES["lossless"], Noise(0), 0.5)
-    )
-    assert len(samples) == PLACES
-    for one, other in samples:
-        assert one.v == other.v
-        assert (len(one.v), one.v[0]) == (5, 1)
-        assert min(one.c, other.c) > 0
-    assert max(target.passes) == 5
-    last = len(tokens) - 4 - 1
-    assert (target.length, target.tokens) == (last, tokens[: last - 1])
-
-
-@pytest.mark.parametrize("which", [1, 2, 3])
-def test_a_pass_that_was_held_up_is_not_what_passes_take(monkeypatch, timed_engine, which: int):
-    """Whatever else a computer does now and then must not decide γ."""
-    engine, settings = timed_engine(target=(0, 1), draft=(0, 10)), Settings(gamma=2)
-    trace = engine.trace("hello there my friend", settings)
-    undisturbed = measure_costs(engine, settings, trace)
-    clock, looks, lost = costs_module.perf_counter, count(), []
-
-    def late() -> float:
-        """One timing of each series ends late, of those that count."""
-        timing, end = divmod(next(looks), 2)
-        series = costs_module.SETTLING + costs_module.TIMES
-        if end and timing % series == costs_module.SETTLING + which - 1:
-            lost.append(1000.0)
-        return clock() + sum(lost)
-
-    monkeypatch.setattr(costs_module, "perf_counter", late)
-    assert measure_costs(engine, settings, trace) == undisturbed
-    assert len(lost) > PLACES
+def test_every_gamma_has_its_turn():
+    engine, settings = fake_engine(), Settings(gamma=3)
+    plan = engine.plan("hello there", settings)
+    drafted = [len(round_.draft_tokens) for round_ in engine.rounds(plan, settings, Sweep(3))]
+    assert drafted[:9] == [3, 2, 1, 0, 3, 2, 1, 0, 3]
+    assert not is_complete([ROUND] * 3, 3)
+    assert is_complete([ROUND] * 4, 3)
 
 
 def test_a_wider_pass_is_never_cheaper():
